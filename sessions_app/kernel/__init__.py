@@ -1,0 +1,1 @@
+"""Pure rules of what happened: no Django, no clock, no I/O."""
