@@ -1,0 +1,130 @@
+"""The doors of ingest. Each reads the raw body itself, within limits, and answers with a receipt."""
+
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from ecm_site.common.http import read_body
+from sessions_app.api.auth import IngestKey, KeyAuthentication
+from sessions_app.feeds import canonical, claude_hooks, claude_otlp, claude_statusline, claude_transcript
+from sessions_app.feeds.base import Context, Feed
+from sessions_app.services import ingest
+from sessions_app.services.ingest import Receipt, Sender
+
+MIB = 1 << 20
+
+
+class IngestView(APIView):
+    """One feed's door: limits, key, feed, store, receipt."""
+
+    authentication_classes: ClassVar = [KeyAuthentication]
+    permission_classes: ClassVar = [IngestKey]
+    parser_classes: ClassVar = []
+    feed: ClassVar[Feed]
+    #: Bytes on the wire and after inflation.
+    limit: ClassVar[int] = 16 * MIB
+    inflated_limit: ClassVar[int] = 16 * MIB
+    status: ClassVar[int] = 200
+
+    def post(self, request: Request) -> HttpResponse:
+        """Take one delivery."""
+        body = read_body(request._request, self.limit, self.inflated_limit)  # noqa: SLF001 - DRF's own name for Django's request
+        now = timezone.now()
+        context = Context(
+            received_ms=int(now.timestamp() * 1000),
+            event=request.query_params.get("event", ""),
+            final=request.query_params.get("final") == "1",
+        )
+        sender = Sender(request.auth.team_id, request.auth.developer)
+        receipt = ingest.receive(sender=sender, feed=self.feed, body=body, context=context, now=now)
+        return self.answer(request._request, receipt)  # noqa: SLF001 - as above
+
+    def answer(self, request: HttpRequest, receipt: Receipt) -> HttpResponse:
+        """The product's own receipt."""
+        return Response(told(receipt), status=self.status)
+
+
+def told(receipt: Receipt) -> dict[str, Any]:
+    """A receipt as callers see it (docs/schemas/receipt.schema.json)."""
+    return {
+        "accepted": receipt.accepted,
+        "duplicate": receipt.duplicate,
+        "ignored": receipt.ignored,
+        "refused": [asdict(refusal) for refusal in receipt.refused],
+        "warnings": [asdict(warning) for warning in receipt.warnings],
+        "pending_bytes": receipt.pending_bytes,
+    }
+
+
+class CanonicalView(IngestView):
+    """`POST /api/v1/ingest`: own format, JSON or NDJSON, proxy records among it."""
+
+    feed = canonical.FEED
+    status = 202
+
+
+class ClaudeTranscriptView(IngestView):
+    """`POST /api/v1/transcripts/claude-code`: lines of a transcript, whole or in pieces."""
+
+    feed = claude_transcript.FEED
+    limit = inflated_limit = 64 * MIB
+    status = 202
+
+
+class ClaudeStatuslineView(IngestView):
+    """`POST /api/v1/statusline/claude-code`: what the status line command got on its standard input."""
+
+    feed = claude_statusline.FEED
+    limit = inflated_limit = 1 * MIB
+
+
+class ClaudeHookView(IngestView):
+    """`POST /api/v1/hooks/claude-code[?as=text]`: answers in the host's dialect, the receipt in a header.
+
+    The answer is empty: over http an empty body is the only one that adds nothing to the summariser's
+    instructions (PreCompact), and a command hook's plain text reaches the model.
+    """
+
+    feed = claude_hooks.FEED
+    limit = inflated_limit = 8 * MIB
+
+    def answer(self, request: HttpRequest, receipt: Receipt) -> HttpResponse:
+        """Nothing that the host could misread."""
+        kind = "text/plain" if request.GET.get("as") == "text" else "application/json"
+        answer = HttpResponse(b"", content_type=kind)
+        refused = len(receipt.refused)
+        answer["X-ECM-Receipt"] = f"accepted={receipt.accepted} duplicate={receipt.duplicate} refused={refused}"
+        return answer
+
+
+class OtlpView(IngestView):
+    """OTLP over HTTP with JSON bodies; refused records are told as the protocol's partial success."""
+
+    rejected: ClassVar[str]
+
+    def answer(self, request: HttpRequest, receipt: Receipt) -> HttpResponse:
+        """`{}` or `{"partialSuccess": …}`; int64 travels as a decimal string in OTLP/JSON."""
+        if not receipt.refused:
+            return Response({})
+        first = receipt.refused[0]
+        message = f"{first.pointer}: {first.message}"
+        return Response({"partialSuccess": {self.rejected: str(len(receipt.refused)), "errorMessage": message}})
+
+
+class OtlpLogsView(OtlpView):
+    """`POST /otlp/v1/logs`."""
+
+    feed = claude_otlp.LOGS
+    rejected = "rejectedLogRecords"
+
+
+class OtlpMetricsView(OtlpView):
+    """`POST /otlp/v1/metrics`."""
+
+    feed = claude_otlp.METRICS
+    rejected = "rejectedDataPoints"

@@ -1,0 +1,17 @@
+"""Where machines deliver to."""
+
+from django.urls import path
+
+from sessions_app.api import ingest
+
+api_urls = [
+    path("ingest", ingest.CanonicalView.as_view(), name="ingest"),
+    path("transcripts/claude-code", ingest.ClaudeTranscriptView.as_view(), name="transcripts-claude-code"),
+    path("statusline/claude-code", ingest.ClaudeStatuslineView.as_view(), name="statusline-claude-code"),
+    path("hooks/claude-code", ingest.ClaudeHookView.as_view(), name="hooks-claude-code"),
+]
+
+otlp_urls = [
+    path("v1/logs", ingest.OtlpLogsView.as_view(), name="otlp-logs"),
+    path("v1/metrics", ingest.OtlpMetricsView.as_view(), name="otlp-metrics"),
+]

@@ -1,0 +1,381 @@
+"""The fold: from the readings of a session to what happened in it. Deterministic, from scratch.
+
+The outcome depends on the set of readings only, never on their order (Hypothesis holds it over the
+recorded stories). Cost is O(n log n) in readings.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Protocol
+
+from sessions_app.kernel import chain, identity, points, summary, usage
+from sessions_app.kernel.chain import Node
+from sessions_app.kernel.compactions import Kind, Sighting, State, sightings
+from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Kin, Leaves, SessionFold
+from sessions_app.kernel.readings import (
+    CallReading,
+    CompactionReading,
+    MarkReading,
+    MeterReading,
+    Purpose,
+    Signal,
+    StepsReading,
+)
+from sessions_app.kernel.times import when
+from sessions_app.kernel.zones import Window
+
+#: A child this much earlier than its parent means that a clock was set back.
+CLOCK_SLACK_MS = 2_000
+FAR_FUTURE_MS = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a call costs at list price, what it would cost without a cache, and by which row."""
+
+    cost_usd: Decimal
+    no_cache_cost_usd: Decimal
+    price_id: int | None
+
+
+class Prices(Protocol):
+    """What the fold asks of a price book."""
+
+    def window(self, model: str) -> int | None:
+        """The window that the model is known for."""
+
+    def charge(
+        self, model: str, at: datetime, leaves: Leaves, *, fast: bool = False, web_searches: int = 0
+    ) -> Charge | None:
+        """The price of one call; None when the model has no price at that time."""
+
+
+@dataclass(slots=True)
+class OwnedCall:
+    """A call of this session before it is placed."""
+
+    key: str
+    group: Sequence[CallReading]
+    reading: CallReading
+    leaves: Leaves
+    at_ms: int
+
+    @property
+    def thread(self) -> str:
+        return self.reading.thread[1]
+
+    @property
+    def purpose(self) -> Purpose:
+        return Purpose(self.reading.purpose[1])
+
+    @property
+    def model(self) -> str:
+        return self.reading.model[1] if self.reading.model else ""
+
+    @property
+    def is_point(self) -> bool:
+        return self.thread == "" and self.purpose is Purpose.TURN
+
+    @property
+    def occupancy(self) -> int:
+        return self.leaves.prompt if self.reading.occupancy is None else self.reading.occupancy
+
+
+def first_line_ms(readings: Iterable[object]) -> int | None:
+    """The earliest clock of a session's own records: what decides who owns copied history."""
+    times = [first for r in readings if (first := getattr(r, "first_ms", None)) is not None]
+    return min(times, default=None)
+
+
+def fold(given: FoldInput, prices: Prices) -> SessionFold:
+    """Fold one session."""
+    calls = [r for r in given.readings if isinstance(r, CallReading)]
+    owned, inherited, parent = _owned_calls(given, calls)
+    steps = [r for r in given.readings if isinstance(r, StepsReading)]
+    own, copied = _own_compactions(given)
+    found = sightings(own, summary.clock(given.readings))
+    sequence, stepped_back = _sequence(owned, found, steps)
+    call_facts = _call_facts(given, sequence, len(sightings(copied, None)), prices)
+    compaction_facts = _compaction_facts(sequence, found, call_facts)
+    return summary.assemble(
+        given,
+        calls=call_facts,
+        compactions=compaction_facts,
+        inherited=inherited,
+        base_depth=len(sightings(copied, None)),
+        parent=parent,
+        stepped_back=stepped_back,
+        ends_with_compaction=bool(sequence) and _last_main(sequence),
+        prices=prices,
+        first_line=first_line_ms(given.readings),
+    )
+
+
+def _owned_calls(given: FoldInput, calls: list[CallReading]) -> tuple[list[OwnedCall], int, str | None]:
+    """Own calls, the number of calls that belong to an earlier session, and that session."""
+    first = {given.session: first_line_ms(given.readings), **{k.session: k.first_line_ms for k in given.kin}}
+    owned: list[OwnedCall] = []
+    owners: list[str] = []
+    for group in identity.unite([*calls, *(c for kin in given.kin for c in kin.calls)]):
+        holders = {r.session for r in group}
+        if given.session not in holders:
+            continue
+        owner = min(holders, key=lambda s: (FAR_FUTURE_MS if first[s] is None else first[s] or 0, s))
+        if owner != given.session:
+            owners.append(owner)
+            continue
+        reading = identity.merged(group)
+        start = identity.span(reading)
+        at_ms = start[0] if start else min(r.received_ms or given.received_ms for r in group)
+        owned.append(OwnedCall(_key(reading, group), group, reading, usage.leaves_of(reading), at_ms))
+    return owned, len(owners), max(sorted(set(owners)), key=owners.count, default=None)
+
+
+def _key(reading: CallReading, group: Sequence[CallReading]) -> str:
+    if reading.message_id is not None:
+        return f"m:{reading.message_id}"
+    if reading.request_id is not None:
+        return f"r:{reading.request_id}"
+    return min(f"{r.source}:{r.key}" for r in group)
+
+
+def _own_compactions(given: FoldInput) -> tuple[list[CompactionReading], list[CompactionReading]]:
+    """Own signals, and those that were copied from an earlier session with the history around them."""
+    mine = first_line_ms(given.readings)
+    earlier = [k for k in given.kin if _is_earlier(k, mine, given.session)]
+    known = {(r.signal, r.at_ms, r.before_tokens) for kin in earlier for r in kin.compactions if r.at_ms is not None}
+    own: list[CompactionReading] = []
+    copied: list[CompactionReading] = []
+    for reading in (r for r in given.readings if isinstance(r, CompactionReading)):
+        place = copied if (reading.signal, reading.at_ms, reading.before_tokens) in known else own
+        place.append(reading)
+    return own, copied
+
+
+def _is_earlier(kin: Kin, mine: int | None, session: str) -> bool:
+    theirs = FAR_FUTURE_MS if kin.first_line_ms is None else kin.first_line_ms
+    return (theirs, kin.session) < (FAR_FUTURE_MS if mine is None else mine, session)
+
+
+type Step = OwnedCall | Sighting
+
+
+def _counts(sighting: Sighting) -> bool:
+    """Whether the context was really replaced: completed, or told by a summary line alone."""
+    return sighting.kind is Kind.COMPACTION and sighting.state in (State.COMPLETED, State.SUMMARY_ONLY)
+
+
+def _thread(sighting: Sighting) -> str:
+    return max(r.thread for r in sighting.all())[1]
+
+
+def _sequence(
+    owned: Sequence[OwnedCall], found: Sequence[Sighting], steps: Sequence[StepsReading]
+) -> tuple[list[Step], list[int]]:
+    """Calls and compactions in causal order, and the moments at which a clock was set back."""
+    links: dict[str, str] = {}
+    for step in steps:
+        links.update(step.links)
+    things: dict[str, Step] = {f"c{c.key}": c for c in owned}
+    things.update((f"x{s.key}", s) for s in found if _counts(s))
+    nodes = [_node(key, thing) for key, thing in things.items()]
+    parents = chain.parents_of(nodes, links)
+    at = {node.key: node.at_ms for node in nodes}
+    odd = {f"c{c.key}" for c in owned if "impossible_time" in c.reading.flags}
+    stepped_back = sorted(
+        at[child]
+        for child, parent in parents.items()
+        if at[child] + CLOCK_SLACK_MS < at[parent] and not {child, parent} & odd
+    )
+    return [things[node.key] for node in chain.ordered(nodes, parents)], stepped_back
+
+
+def _node(key: str, thing: Step) -> Node:
+    if isinstance(thing, OwnedCall):
+        return Node(key, thing.at_ms, thing.reading.uuids, _outside(thing.reading.parents, thing.reading.uuids))
+    uuids = tuple(sorted({u for r in thing.all() for u in r.uuids}))
+    parents = tuple(sorted({p for r in thing.all() for p in r.parents}))
+    return Node(key, thing.at_ms or 0, uuids, _outside(parents, uuids))
+
+
+def _outside(parents: Sequence[str], uuids: Sequence[str]) -> tuple[str, ...]:
+    return tuple(p for p in parents if p not in uuids)
+
+
+def _last_main(sequence: Sequence[Step]) -> bool:
+    """Whether a compaction of the main chain came after its last call."""
+    for thing in reversed(sequence):
+        if isinstance(thing, Sighting):
+            if _thread(thing) == "":
+                return True
+        elif thing.is_point:
+            return False
+    return False
+
+
+def _call_facts(given: FoldInput, sequence: Sequence[Step], base_depth: int, prices: Prices) -> list[CallFact]:
+    meters = [r for r in given.readings if isinstance(r, MeterReading)]
+    steps = [r for r in given.readings if isinstance(r, StepsReading)]
+    marks = [r for r in given.readings if isinstance(r, MarkReading)]
+    main = [t for t in sequence if isinstance(t, OwnedCall) and t.is_point or isinstance(t, Sighting)]
+    order = [
+        points.Point(t.key, t.at_ms, t.model, t.occupancy) if isinstance(t, OwnedCall) else t.at_ms or 0
+        for t in main
+        if isinstance(t, OwnedCall) or _thread(t) == ""
+    ]
+    models = {t.model for t in sequence if isinstance(t, OwnedCall)}
+    placed = points.walk(
+        order,
+        windows=points.stated_windows(meters),
+        assumed={model: prices.window(model) for model in models},
+        compacted_at=_compacted_at(sequence),
+        base_depth=base_depth,
+        shares=points.Shares(points.tool_sizes(steps)),
+        marks=marks,
+        thresholds=given.thresholds,
+    )
+    owned = [t for t in sequence if isinstance(t, OwnedCall)]
+    return [_call_fact(call, number, placed.get(call.key), prices) for number, call in enumerate(owned, 1)]
+
+
+def _compacted_at(sequence: Sequence[Step]) -> int | None:
+    """The highest count at which the host compacted the main chain by itself."""
+    counts = [
+        s.signals[Signal.BOUNDARY].before_tokens or 0
+        for s in sequence
+        if isinstance(s, Sighting) and s.trigger == "auto" and Signal.BOUNDARY in s.signals and _thread(s) == ""
+    ]
+    return max(counts, default=0) or None
+
+
+def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, prices: Prices) -> CallFact:
+    reading, started = call.reading, when(call.at_ms)
+    fast = bool(reading.speed and reading.speed[1] == "fast")
+    charge = prices.charge(call.model, started, call.leaves, fast=fast, web_searches=reading.web_searches or 0)
+    host_cost = reading.host_cost_nanousd
+    window_suspect = placed and placed.window.tokens and call.occupancy > placed.window.tokens
+    return CallFact(
+        key=call.key,
+        number=number,
+        thread=call.thread,
+        purpose=call.purpose,
+        model=call.model,
+        started_at=started,
+        ended_at=when(reading.ended_ms) if reading.ended_ms is not None else None,
+        leaves=call.leaves,
+        reasoning=reading.reasoning,
+        cost_usd=charge.cost_usd if charge else None,
+        no_cache_cost_usd=charge.no_cache_cost_usd if charge else None,
+        price_id=charge.price_id if charge else None,
+        host_cost_usd=None if host_cost is None else Decimal(host_cost).scaleb(-9),
+        occupancy=call.occupancy if call.purpose is Purpose.TURN else None,
+        window=placed.window if placed else Window(),
+        zone=placed.zone if placed else None,
+        known_window=placed.known_window if placed else None,
+        known_zone=placed.known_zone if placed else None,
+        depth=placed.depth if placed else 0,
+        tool_share_permille=placed.tool_share_permille if placed else None,
+        externalize_age_calls=placed.externalize_age_calls if placed else None,
+        origins=usage.origins_of(call.group, call.leaves),
+        flags=_flags(call, bool(window_suspect)),
+    )
+
+
+def _flags(call: OwnedCall, window_suspect: bool) -> tuple[str, ...]:
+    flags = set(call.reading.flags)
+    if window_suspect:
+        flags.add("window_suspect")
+    if summary.is_partial(call.group):
+        flags.add("output_partial")
+    return tuple(sorted(flags))
+
+
+def _compaction_facts(
+    sequence: Sequence[Step], found: Sequence[Sighting], calls: Sequence[CallFact]
+) -> list[CompactionFact]:
+    by_key = {call.key: call for call in calls}
+    facts: list[CompactionFact] = []
+    depth: dict[str, int] = {}
+    used: set[str] = set()
+    position = {id(thing): index for index, thing in enumerate(sequence)}
+    for number, sighting in enumerate(sorted(found, key=lambda s: (position.get(id(s), 1 << 30), s.at_ms or 0)), 1):
+        thread = _thread(sighting)
+        before, after = _neighbours(sequence, position.get(id(sighting)), thread, by_key)
+        if _counts(sighting):
+            depth[thread] = depth.get(thread, 0) + 1
+        spent = _summary_call(sighting, calls, used)
+        used.add(spent)
+        facts.append(_compaction_fact(sighting, number, thread, depth.get(thread, 0), before, after, spent))
+    return facts
+
+
+def _neighbours(
+    sequence: Sequence[Step], index: int | None, thread: str, by_key: dict[str, CallFact]
+) -> tuple[CallFact | None, CallFact | None]:
+    """The last call before and the first after, of the same thread; none beyond another compaction."""
+    if index is None:
+        return None, None
+
+    def nearest(things: Iterable[Step]) -> CallFact | None:
+        for thing in things:
+            if isinstance(thing, Sighting):
+                if _thread(thing) == thread:
+                    return None
+            elif thing.thread == thread and thing.purpose is Purpose.TURN:
+                return by_key[thing.key]
+        return None
+
+    return nearest(reversed(sequence[:index])), nearest(sequence[index + 1 :])
+
+
+def _summary_call(sighting: Sighting, calls: Sequence[CallFact], used: set[str]) -> str:
+    """The auxiliary call that wrote the summary: the nearest one that ended with it."""
+    end = sighting.at_ms or 0
+    candidates = [
+        (abs(int(call.started_at.timestamp() * 1000) - end), call.key)
+        for call in calls
+        if call.purpose is Purpose.COMPACTION and call.key not in used
+    ]
+    if not candidates or sighting.kind is Kind.MICRO or not sighting.signals:
+        return ""
+    distance, key = min(candidates)
+    return key if distance <= 900_000 else ""
+
+
+def _compaction_fact(
+    sighting: Sighting,
+    number: int,
+    thread: str,
+    depth: int,
+    before: CallFact | None,
+    after: CallFact | None,
+    spent: str,
+) -> CompactionFact:
+    boundary = sighting.signals.get(Signal.BOUNDARY) or sighting.signals.get(Signal.MICRO)
+    telemetry = sighting.signals.get(Signal.TELEMETRY)
+    stated = boundary.before_tokens if boundary else None
+    by_call = before.occupancy if before else None
+    host_after = [r.after_tokens for r in (boundary, telemetry) if r and r.after_tokens is not None]
+    return CompactionFact(
+        key=sighting.key,
+        number=number,
+        kind=sighting.kind,
+        state=sighting.state,
+        trigger=sighting.trigger,
+        thread=thread,
+        at=when(sighting.at_ms) if sighting.at_ms is not None else None,
+        duration_ms=max((r.duration_ms for r in sighting.all() if r.duration_ms is not None), default=None),
+        depth=depth,
+        before_tokens=stated if stated is not None else by_call,
+        before_origin="transcript" if stated is not None else "last_call" if by_call is not None else "",
+        before_by_last_call=by_call,
+        before_by_telemetry=telemetry.before_tokens if telemetry else None,
+        after_tokens=after.occupancy if after else None,
+        after_by_host=host_after[0] if host_after else None,
+        saved_tokens=boundary.saved_tokens if boundary else None,
+        next_call=after.key if after else "",
+        summary_call=spent,
+        signals=tuple(str(r.signal) for r in sighting.all()),
+    )

@@ -1,0 +1,122 @@
+"""Which readings are one call.
+
+A message id names a call; a request id joins a record that has no message id to it; records without
+comparable ids (gateways drop the header) are matched one to one by session, token vector and time.
+Two records with different ids of one kind are never one call because their values agree.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+from sessions_app.kernel.readings import CallReading
+
+#: Clocks of a transcript line and of telemetry about the same call stay this close.
+NEAR_MS = 5_000
+
+type Group = list[CallReading]
+
+
+def unite(readings: Iterable[CallReading]) -> list[Group]:
+    """Groups of readings, each of one call; the order of the input does not matter."""
+    ordered = sorted(readings, key=lambda r: (r.session, r.source, r.key))
+    by_message: dict[str, Group] = defaultdict(list)
+    by_request: dict[str, Group] = defaultdict(list)
+    nameless: list[Group] = []
+    for reading in ordered:
+        if reading.message_id is not None:
+            by_message[reading.message_id].append(reading)
+        elif reading.request_id is not None:
+            by_request[reading.request_id].append(reading)
+        else:
+            nameless.append([reading])
+    named = list(by_message.values())
+    rest = _join_by_request(named, by_request)
+    return _join_by_vector(named, [*rest, *nameless])
+
+
+def merged(group: Sequence[CallReading]) -> CallReading:
+    """One reading that says all that the group says."""
+    return reduce(lambda a, b: a.merge(b), group)
+
+
+def vector(reading: CallReading) -> tuple[int, ...]:
+    """What a call consumed, as far as every source tells it."""
+    split = (reading.write_5m or 0) + (reading.write_1h or 0)
+    written = max(reading.write_total or 0, split)
+    return (reading.uncached_input or 0, reading.cache_read or 0, written, reading.output or 0)
+
+
+def span(reading: CallReading) -> tuple[int, int] | None:
+    """Start and end in ms, where the source has a clock."""
+    first, last = reading.first_ms, reading.ended_ms
+    if first is None and last is None:
+        return None
+    return (first if first is not None else last or 0, last if last is not None else first or 0)
+
+
+def _join_by_request(named: list[Group], by_request: dict[str, Group]) -> list[Group]:
+    """Add message-less groups to the named group with their request id; give back those without one."""
+    holders: dict[str, list[Group]] = defaultdict(list)
+    for group in named:
+        for request_id in {r.request_id for r in group if r.request_id and "#" not in (r.message_id or "")}:
+            holders[request_id].append(group)
+    rest: list[Group] = []
+    for request_id, group in by_request.items():
+        candidates = holders.get(request_id)
+        if not candidates:
+            rest.append(group)
+            continue
+        wanted = vector(merged(group))
+        # A gateway may hand out one request id twice; then the equal vector decides.
+        best = min(candidates, key=lambda g: (vector(merged(g)) != wanted, g[0].key))
+        best.extend(group)
+    return rest
+
+
+def _join_by_vector(named: list[Group], others: list[Group]) -> list[Group]:
+    """Match groups whose ids cannot be compared, one to one, by vector and time; nearest first."""
+    slots: dict[tuple[object, ...], list[Group]] = defaultdict(list)
+    for group in named:
+        if all(r.request_id is None for r in group):
+            slots[_place(group)].append(group)
+    united = list(named)
+    for group in sorted(others, key=_when):
+        if _sources(group) and any(vector(merged(group))):
+            candidates = [g for g in slots[_place(group)] if _may_be_one(g, group)]
+            if candidates:
+                best = min(candidates, key=lambda g: (_distance(g, group), g[0].key))
+                best.extend(group)
+                continue
+        united.append(group)
+        slots[_place(group)].append(group)
+    return united
+
+
+def _place(group: Group) -> tuple[object, ...]:
+    return (group[0].session, vector(merged(group)))
+
+
+def _when(group: Group) -> tuple[int, str]:
+    times = span(merged(group))
+    return (times[0] if times else 0, group[0].key)
+
+
+def _sources(group: Group) -> frozenset[str]:
+    return frozenset(r.source for r in group)
+
+
+def _may_be_one(a: Group, b: Group) -> bool:
+    if _sources(a) & _sources(b) or _distance(a, b) > NEAR_MS:
+        return False
+    ids = ({r.message_id for r in g} - {None} for g in (a, b))
+    requests = ({r.request_id for r in g} - {None} for g in (a, b))
+    return not all(ids) and not all(requests)
+
+
+def _distance(a: Group, b: Group) -> int:
+    """Milliseconds between two spans; 0 where they touch."""
+    left, right = span(merged(a)), span(merged(b))
+    if left is None or right is None:
+        return NEAR_MS + 1
+    return max(0, left[0] - right[1], right[0] - left[1])

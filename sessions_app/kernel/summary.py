@@ -1,0 +1,284 @@
+"""The session in one row, its threads, its quarters of an hour, and what to be careful about."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.kernel import counters, live
+from sessions_app.kernel.compactions import Kind, State
+from sessions_app.kernel.facts import (
+    CallFact,
+    CompactionFact,
+    FoldInput,
+    Leaves,
+    SessionFold,
+    SlotFact,
+    Summary,
+    ThreadFact,
+)
+from sessions_app.kernel.joins import Ranked
+from sessions_app.kernel.readings import (
+    CallReading,
+    CompactionReading,
+    CounterReading,
+    Mark,
+    MarkReading,
+    Purpose,
+    Reading,
+    SessionReading,
+    Source,
+)
+from sessions_app.kernel.times import SLOT_MS, when
+from sessions_app.kernel.zones import Zone
+
+if TYPE_CHECKING:
+    from sessions_app.kernel.fold import Prices
+
+#: Remarks kept per session; a broken client may produce one per call.
+MOST_WARNINGS = 100
+
+MESSAGES = {
+    "naive_time": "a time without zone was read as UTC",
+    "impossible_time": "an impossible time was replaced by the time of receipt",
+    "utf8_replaced": "bytes that are not UTF-8 were replaced",
+    "clock_step_back": "a clock was set back; order follows the chain of messages",
+    "window_suspect": "a context was larger than its window; the window is suspect",
+}
+
+
+def clock(readings: Iterable[Reading]) -> tuple[int, int] | None:
+    """First and last moment by readings that have a clock of their own."""
+    moments: list[int] = []
+    for reading in readings:
+        if isinstance(reading, CallReading | SessionReading):
+            ends = (reading.first_ms, getattr(reading, "ended_ms", None), getattr(reading, "last_ms", None))
+            moments.extend(m for m in ends if m is not None)
+        elif isinstance(reading, CompactionReading | MarkReading) and reading.at_ms is not None:
+            moments.append(reading.at_ms)
+    return (min(moments), max(moments)) if moments else None
+
+
+def assemble(
+    given: FoldInput,
+    *,
+    calls: Sequence[CallFact],
+    compactions: Sequence[CompactionFact],
+    inherited: int,
+    base_depth: int,
+    parent: str | None,
+    stepped_back: Sequence[int],
+    ends_with_compaction: bool,
+    prices: "Prices",
+    first_line: int | None,
+) -> SessionFold:
+    """Put facts together; counters speak only where no call was read."""
+    slots = _slots(calls)
+    if not calls and not inherited:
+        slots = counters.slots([r for r in given.readings if isinstance(r, CounterReading)], prices)
+    facts = [r for r in given.readings if isinstance(r, SessionReading)]
+    project = _best(facts, "project")
+    counted = [c for c in compactions if c.kind is Kind.COMPACTION and c.state is State.COMPLETED]
+    depth = base_depth + sum(
+        1 for c in compactions if c.thread == "" and c.kind is Kind.COMPACTION and c.state in _REPLACED
+    )
+    now = live.current(given, calls, ends_with_compaction)
+    fields: dict[str, Any] = {
+        **_sums(slots),
+        **_times(given, calls),
+        "calls": sum(1 for c in calls if c.purpose is Purpose.TURN),
+        "aux_calls": sum(1 for c in calls if c.purpose is not Purpose.TURN),
+        "subagent_calls": sum(1 for c in calls if c.purpose is Purpose.TURN and c.thread),
+        "inherited_calls": inherited,
+        "host_cost_usd": _host_cost(given, calls),
+        "compactions": len(counted),
+        "depth": depth,
+        "branch": _value(_best(facts, "branch")),
+        "version": _value(_best(facts, "version")),
+        "model": _model(calls, facts),
+        **now,
+        "warnings": _warnings(calls, stepped_back),
+        "lower_bound": _lower_bound(calls, counted),
+        "sources": dict(sorted(Counter(str(r.source) for r in given.readings).items())),
+    }
+    threads = _threads(calls, facts)
+    fields["threads"] = len(threads)
+    return SessionFold(
+        calls=tuple(calls),
+        compactions=tuple(compactions),
+        threads=tuple(threads),
+        slots=tuple(slots),
+        summary=Summary(
+            fields=fields,
+            project=_value(project) or None,
+            project_is_strong="/" in _value(project),
+            developer=_value(_best(facts, "developer")) or None,
+            parent_session=parent or _value(_best(facts, "parent")) or None,
+            first_line_ms=first_line,
+        ),
+    )
+
+
+_REPLACED = (State.COMPLETED, State.SUMMARY_ONLY)
+
+
+def _best(facts: Iterable[SessionReading], name: str) -> Ranked | None:
+    return max((v for f in facts if (v := getattr(f, name)) is not None), default=None)
+
+
+def _value(ranked: Ranked | None) -> str:
+    return ranked[1] if ranked else ""
+
+
+def _model(calls: Sequence[CallFact], facts: Iterable[SessionReading]) -> str:
+    """The model of the newest conversation call; before the first, what the host said."""
+    turns = [c for c in calls if c.purpose is Purpose.TURN and not c.thread] or list(calls)
+    return turns[-1].model if turns else _value(_best(facts, "model"))
+
+
+def money(amounts: Iterable[Decimal | None]) -> Decimal | None:
+    """The exact sum of what is known; None when nothing is."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known, Decimal()) if known else None
+
+
+def _sums(slots: Sequence[SlotFact]) -> dict[str, Any]:
+    total = sum((s.leaves for s in slots), Leaves())
+    return {
+        "uncached_input": total.uncached_input,
+        "cache_read": total.cache_read,
+        "cache_write_5m": total.cache_write_5m,
+        "cache_write_1h": total.cache_write_1h,
+        "cache_write_unknown_ttl": total.cache_write_unknown_ttl,
+        "output": total.output,
+        "cost_usd": money(s.cost_usd for s in slots),
+        "no_cache_cost_usd": money(s.no_cache_cost_usd for s in slots),
+        "unpriced_calls": sum(s.unpriced_calls for s in slots),
+    }
+
+
+def _times(given: FoldInput, calls: Sequence[CallFact]) -> dict[str, datetime | None]:
+    """First and last sign of life by real clocks, else by receipt; the end if the host said so."""
+    span = clock(given.readings)
+    if span is None:
+        received = [ms for r in given.readings if (ms := getattr(r, "received_ms", None)) is not None]
+        span = (min(received), max(received)) if received else None
+        if span is None and calls:
+            span = (given.received_ms, given.received_ms)
+    ends = [r for r in given.readings if isinstance(r, MarkReading) and r.mark is Mark.END]
+    starts = [r.received_ms or 0 for r in given.readings if isinstance(r, MarkReading) and r.mark is Mark.START]
+    ended = max((r.received_ms or 0 for r in ends), default=0)
+    closed = ended and ended >= max(starts, default=0)
+    return {
+        "first_at": when(span[0]) if span else None,
+        "last_at": when(span[1]) if span else None,
+        "ended_at": when(ended) if closed else None,
+    }
+
+
+def _host_cost(given: FoldInput, calls: Sequence[CallFact]) -> Decimal | None:
+    """What the host itself says it cost, by its calls or by its running total, whichever saw more."""
+    by_call = money(c.host_cost_usd for c in calls)
+    gauges = [ms for r in given.readings if (ms := getattr(r, "host_cost_nanousd", None)) and r.kind == "meter"]
+    by_gauge = Decimal(max(gauges)).scaleb(-9) if gauges else None
+    by_counter = counters.host_cost(r for r in given.readings if isinstance(r, CounterReading))
+    return max((c for c in (by_call, by_gauge, by_counter) if c is not None), default=None)
+
+
+def _threads(calls: Sequence[CallFact], facts: Iterable[SessionReading]) -> list[ThreadFact]:
+    agents: dict[str, str] = {}
+    for fact in facts:
+        agents.update(fact.agents)
+    by_thread: dict[str, list[CallFact]] = defaultdict(list)
+    for call in calls:
+        # The summariser runs as an agent of the host; it is no thread of the conversation.
+        by_thread["" if call.purpose is Purpose.COMPACTION else call.thread].append(call)
+    return [
+        ThreadFact(
+            key=key,
+            agent_type=agents.get(key, ""),
+            calls=sum(1 for c in members if c.purpose is Purpose.TURN),
+            peak_occupancy=max((c.occupancy for c in members if c.occupancy is not None), default=None),
+            tokens=sum(c.leaves.total for c in members),
+            cost_usd=money(c.cost_usd for c in members),
+            first_at=min(c.started_at for c in members),
+            last_at=max(c.started_at for c in members),
+        )
+        for key, members in sorted(by_thread.items())
+    ]
+
+
+def _slots(calls: Sequence[CallFact]) -> list[SlotFact]:
+    by_slot: dict[tuple[int, str], list[CallFact]] = defaultdict(list)
+    for call in calls:
+        ms = int(call.started_at.timestamp() * 1000)
+        by_slot[(ms // SLOT_MS * SLOT_MS, call.model)].append(call)
+    return [
+        SlotFact(
+            key=f"{start}:{model}",
+            slot_at=when(start),
+            model=model,
+            calls=sum(1 for c in members if c.purpose is Purpose.TURN),
+            aux_calls=sum(1 for c in members if c.purpose is not Purpose.TURN),
+            leaves=sum((c.leaves for c in members), Leaves()),
+            cost_usd=money(c.cost_usd for c in members),
+            no_cache_cost_usd=money(c.no_cache_cost_usd for c in members),
+            unpriced_calls=sum(1 for c in members if c.cost_usd is None),
+            zones=dict(Counter(c.zone or Zone.UNKNOWN for c in members if c.purpose is Purpose.TURN and not c.thread)),
+        )
+        for (start, model), members in sorted(by_slot.items())
+    ]
+
+
+def _warnings(calls: Sequence[CallFact], stepped_back: Sequence[int]) -> list[dict[str, str]]:
+    """One remark per odd call; the suspect window once."""
+    found = [
+        {"code": flag, "at": call.started_at.isoformat(), "message": MESSAGES[flag]}
+        for call in calls
+        for flag in call.flags
+        if flag in MESSAGES and flag != "window_suspect"
+    ]
+    found += [
+        {"code": "clock_step_back", "at": when(ms).isoformat(), "message": MESSAGES["clock_step_back"]}
+        for ms in stepped_back
+    ]
+    suspect = next((c for c in calls if "window_suspect" in c.flags), None)
+    if suspect:
+        found.append(
+            {
+                "code": "window_suspect",
+                "at": suspect.started_at.isoformat(),
+                "message": MESSAGES["window_suspect"],
+            }
+        )
+    return found[:MOST_WARNINGS]
+
+
+def _lower_bound(calls: Sequence[CallFact], compactions: Sequence[CompactionFact]) -> list[dict[str, Any]]:
+    """Why the sums may be smaller than the bill: each reason with its number."""
+    unseen = sum(1 for c in compactions if not c.summary_call)
+    partial = sum(1 for c in calls if "output_partial" in c.flags)
+    reasons: list[dict[str, Any]] = []
+    if unseen:
+        reasons.append(
+            {
+                "code": "compaction_call_unseen",
+                "count": unseen,
+                "message": "the compaction's own call is in no record that arrived (transcripts do not hold it)",
+            }
+        )
+    if partial:
+        reasons.append(
+            {
+                "code": "output_partial",
+                "count": partial,
+                "message": "the last line of the response was written before it ended; its output is a placeholder",
+            }
+        )
+    return reasons
+
+
+def is_partial(group: Sequence[CallReading]) -> bool:
+    """True when only unfinished transcript lines tell the output of a call."""
+    return all(r.source is Source.TRANSCRIPT and r.stop_reason is None for r in group)

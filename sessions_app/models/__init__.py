@@ -1,0 +1,30 @@
+"""One file per kind of row, each with its constraints."""
+
+from sessions_app.models.facts import ReadingRow, VaultRecord
+from sessions_app.models.keys import ApiKey, EntryLink, KeyKind
+from sessions_app.models.price import PriceRow
+from sessions_app.models.projections import Call, Compaction, Thread, UsageSlot
+from sessions_app.models.session import Host, Session
+from sessions_app.models.tenancy import Developer, Membership, Organisation, Project, Role, Team, Viewer
+
+__all__ = [
+    "ApiKey",
+    "Call",
+    "Compaction",
+    "Developer",
+    "EntryLink",
+    "Host",
+    "KeyKind",
+    "Membership",
+    "Organisation",
+    "PriceRow",
+    "Project",
+    "ReadingRow",
+    "Role",
+    "Session",
+    "Team",
+    "Thread",
+    "UsageSlot",
+    "VaultRecord",
+    "Viewer",
+]

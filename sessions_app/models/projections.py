@@ -1,0 +1,175 @@
+"""What the fold says: calls, compactions, threads, roll-up. Each row can be dropped and rebuilt."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import F, Q
+
+from sessions_app.models.session import Session
+from sessions_app.models.tenancy import Role, Team, Viewer
+
+
+class ProjectionQuerySet[M: models.Model](models.QuerySet[M]):
+    def for_user(self, user: Viewer, role: Role = Role.VIEWER) -> Self:
+        """Rows of sessions that the user may see."""
+        return self.filter(session__team__in=Team.objects.for_user(user, role))
+
+
+class Call(models.Model):
+    """One billed model call, owned by this session; tokens are disjoint leaves."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="call_rows")
+    key = models.CharField(max_length=240)
+    digest = models.CharField(max_length=16)
+    number = models.PositiveIntegerField()
+    thread = models.CharField(max_length=120, blank=True)
+    purpose = models.CharField(max_length=12)
+    model = models.CharField(max_length=120, blank=True)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    uncached_input = models.BigIntegerField()
+    cache_read = models.BigIntegerField()
+    cache_write_5m = models.BigIntegerField()
+    cache_write_1h = models.BigIntegerField()
+    cache_write_unknown_ttl = models.BigIntegerField()
+    output = models.BigIntegerField()
+    reasoning = models.BigIntegerField(null=True)
+    cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    no_cache_cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    host_cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    price_row = models.ForeignKey("PriceRow", on_delete=models.PROTECT, null=True, related_name="+")
+    #: Prompt side after this call; null for auxiliary calls, which are no point of occupancy.
+    occupancy = models.BigIntegerField(null=True)
+    window = models.BigIntegerField(null=True)
+    window_origin = models.CharField(max_length=8, blank=True)
+    zone = models.CharField(max_length=8, blank=True)
+    #: What was known when the call was made, before a later compaction bounded the window.
+    known_window = models.BigIntegerField(null=True)
+    known_zone = models.CharField(max_length=8, blank=True)
+    depth = models.PositiveSmallIntegerField(default=0)
+    tool_share_permille = models.PositiveIntegerField(null=True)
+    externalize_age_calls = models.PositiveIntegerField(null=True)
+    #: {"usage": [sources], "split": source, ...}: which record said what.
+    origins = models.JSONField(default=dict)
+    flags = models.JSONField(default=list)
+
+    objects = ProjectionQuerySet["Call"].as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "key"], name="call_once"),
+            models.CheckConstraint(
+                condition=Q(uncached_input__gte=0, cache_read__gte=0, cache_write_5m__gte=0, cache_write_1h__gte=0)
+                & Q(output__gte=0, cache_write_unknown_ttl__gte=0)
+                & Q(cache_write_unknown_ttl__lte=F("cache_write_5m")),
+                name="call_tokens_not_negative",
+            ),
+        ]
+        indexes = [models.Index(fields=["session", "number"], name="call_session_number")]
+
+    def __str__(self) -> str:
+        return f"call {self.number}"
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The whole prompt side."""
+        return self.uncached_input + self.cache_read + self.cache_write_5m + self.cache_write_1h
+
+    @property
+    def written_tokens(self) -> int:
+        """Cache writes of all TTLs."""
+        return self.cache_write_5m + self.cache_write_1h
+
+
+class Compaction(models.Model):
+    """One compaction, clearing or attempt, seen through however many signals."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="compaction_rows")
+    key = models.CharField(max_length=240)
+    digest = models.CharField(max_length=16)
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10)
+    state = models.CharField(max_length=12)
+    trigger = models.CharField(max_length=8)
+    thread = models.CharField(max_length=120, blank=True)
+    at = models.DateTimeField(null=True)
+    duration_ms = models.BigIntegerField(null=True)
+    depth = models.PositiveSmallIntegerField(default=0)
+    before_tokens = models.BigIntegerField(null=True)
+    before_origin = models.CharField(max_length=12, blank=True)
+    before_by_last_call = models.BigIntegerField(null=True)
+    before_by_telemetry = models.BigIntegerField(null=True)
+    after_tokens = models.BigIntegerField(null=True)
+    after_by_host = models.BigIntegerField(null=True)
+    saved_tokens = models.BigIntegerField(null=True)
+    #: The first call after it, and the summary's own call; keys of Call rows of this session.
+    next_call = models.CharField(max_length=240, blank=True)
+    summary_call = models.CharField(max_length=240, blank=True)
+    signals = models.JSONField(default=list)
+
+    objects = ProjectionQuerySet["Compaction"].as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "key"], name="compaction_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.number} {self.state}"
+
+
+class Thread(models.Model):
+    """The calls of one agent inside a session; the main chain has the empty name."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="thread_rows")
+    key = models.CharField(max_length=120, blank=True)
+    digest = models.CharField(max_length=16)
+    agent_type = models.CharField(max_length=120, blank=True)
+    calls = models.PositiveIntegerField()
+    peak_occupancy = models.BigIntegerField(null=True)
+    tokens = models.BigIntegerField()
+    cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    objects = ProjectionQuerySet["Thread"].as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "key"], name="thread_once")]
+
+    def __str__(self) -> str:
+        return self.key or "main"
+
+
+class UsageSlot(models.Model):
+    """Roll-up: one session, a quarter of an hour, one model. Quarters, because some time zones are off by 45 minutes."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="slots")
+    key = models.CharField(max_length=160)
+    digest = models.CharField(max_length=16)
+    slot_at = models.DateTimeField()
+    model = models.CharField(max_length=120, blank=True)
+    calls = models.PositiveIntegerField()
+    aux_calls = models.PositiveIntegerField()
+    uncached_input = models.BigIntegerField()
+    cache_read = models.BigIntegerField()
+    cache_write_5m = models.BigIntegerField()
+    cache_write_1h = models.BigIntegerField()
+    cache_write_unknown_ttl = models.BigIntegerField()
+    output = models.BigIntegerField()
+    cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    no_cache_cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    unpriced_calls = models.PositiveIntegerField()
+    #: Calls of the main chain by zone: how the context was filled in this quarter.
+    green = models.PositiveIntegerField(default=0)
+    amber = models.PositiveIntegerField(default=0)
+    red = models.PositiveIntegerField(default=0)
+    critical = models.PositiveIntegerField(default=0)
+    unknown = models.PositiveIntegerField(default=0)
+
+    objects = ProjectionQuerySet["UsageSlot"].as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "key"], name="slot_once")]
+        indexes = [models.Index(fields=["slot_at", "session"], name="slot_time")]
+
+    def __str__(self) -> str:
+        return self.key

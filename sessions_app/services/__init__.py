@@ -1,0 +1,1 @@
+"""The only code that writes. A module is a noun, its functions are verbs."""

@@ -1,0 +1,169 @@
+"""Folding: run the pure fold over a session's readings and write what changed."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+from django.db import connection, transaction
+
+from sessions_app.kernel.facts import FoldInput, Kin, SessionFold
+from sessions_app.kernel.fold import first_line_ms, fold
+from sessions_app.kernel.readings import CallReading, CompactionReading, Reading, decode
+from sessions_app.models import ReadingRow, Session
+from sessions_app.services import people, projecting
+from sessions_app.services.prices import load_price_book
+from sessions_app.services.store import mark_dirty
+
+#: The first half of the advisory lock of a session's fold (any constant of our own).
+LOCK_SPACE = 0x0EC3
+#: After so many failures in a row a session is parked until news comes.
+MOST_FAILURES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    given: FoldInput
+    kin_ids: tuple[int, ...]
+    digest: str
+
+
+def fold_session(*, session_id: int, now: datetime) -> bool:
+    """Bring one session's projections up to its readings. False when another fold of it is running."""
+    with transaction.atomic():
+        if not _lock(session_id):
+            return False
+        session = Session.objects.filter(pk=session_id).first()
+        if session is None or session.revision <= session.folded_revision:
+            return True
+        loaded = _load(session)
+        outcome = fold(loaded.given, load_price_book())
+        _write(session, loaded, outcome, now)
+    return True
+
+
+def park(*, session_id: int, error: Exception, now: datetime) -> None:
+    """Note a failed fold where people can see it."""
+    with transaction.atomic():
+        session = Session.objects.select_for_update(no_key=True).get(pk=session_id)
+        session.fold_failures = min(session.fold_failures + 1, MOST_FAILURES)
+        # The class and our own sentence only: a message may quote a record.
+        session.fold_error = f"{type(error).__name__} at {now:%Y-%m-%d %H:%M}"
+        session.save(update_fields=["fold_failures", "fold_error"])
+
+
+def _lock(session_id: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [LOCK_SPACE, session_id % (1 << 31)])
+        row = cursor.fetchone()
+    return bool(row and row[0])
+
+
+def _load(session: Session) -> _Loaded:
+    rows = ReadingRow.objects.filter(session=session).values_list("kind", "body")
+    readings = tuple(decode(kind, body) for kind, body in rows)
+    calls = [r for r in readings if isinstance(r, CallReading)]
+    shared = _shared_calls(session, calls)
+    kin = _kin(shared)
+    given = FoldInput(
+        session=session.host_session_id,
+        readings=readings,
+        received_ms=int(session.received_at.timestamp() * 1000),
+        kin=tuple(kin.values()),
+    )
+    aliases = {a for k in kin.values() for c in k.calls for a in (c.message_id, c.request_id) if a}
+    mine = sorted(
+        msgspec.json.encode(r, order="sorted")
+        for r in readings
+        if isinstance(r, CompactionReading)
+        or (isinstance(r, CallReading) and (r.message_id in aliases or r.request_id in aliases))
+    )
+    head = f"{first_line_ms(readings)}|".encode()
+    digest = hashlib.sha256(head + b"\n".join(mine)).hexdigest() if kin else ""
+    return _Loaded(given, tuple(sorted(kin)), digest)
+
+
+def _shared_calls(session: Session, calls: Sequence[CallReading]) -> dict[int, list[CallReading]]:
+    """Readings of the same calls in other sessions of the team, by session row."""
+    others = ReadingRow.objects.filter(team=session.team_id, kind=CallReading.kind).exclude(session=session)
+    messages = {c.message_id for c in calls if c.message_id}
+    requests = {c.request_id for c in calls if c.request_id}
+    found: dict[int, dict[int, CallReading]] = {}
+    for column, ids in (("message_id", messages), ("request_id", requests)):
+        if ids:
+            query = others.filter(**{f"{column}__in": ids}).values_list("pk", "session_id", "body")
+            for pk, session_id, body in query:
+                found.setdefault(session_id, {})[pk] = msgspec.json.decode(body, type=CallReading)
+    return {session_id: list(rows.values()) for session_id, rows in found.items()}
+
+
+def _kin(shared: dict[int, list[CallReading]]) -> dict[int, Kin]:
+    if not shared:
+        return {}
+    names = dict(Session.objects.filter(pk__in=shared).values_list("pk", "host_session_id"))
+    facts: dict[int, list[Reading]] = {pk: [] for pk in shared}
+    rows = ReadingRow.objects.filter(session__in=shared, kind__in=("session", "compaction"))
+    for session_id, kind, body in rows.values_list("session_id", "kind", "body"):
+        facts[session_id].append(decode(kind, body))
+    return {
+        pk: Kin(
+            session=names[pk],
+            first_line_ms=first_line_ms([*facts[pk], *calls]),
+            calls=tuple(calls),
+            compactions=tuple(f for f in facts[pk] if isinstance(f, CompactionReading)),
+        )
+        for pk, calls in shared.items()
+    }
+
+
+def _write(session: Session, loaded: _Loaded, outcome: SessionFold, now: datetime) -> None:
+    """Projections, the summary and, where shared history changed, the dirty mark of the kin."""
+    # Own row and kin in one order: two folds of kin would otherwise wait for each other.
+    ids = sorted([session.pk, *loaded.kin_ids])
+    list(Session.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
+    projecting.write(session.pk, outcome)
+    summary = outcome.summary
+    _set(session, summary.fields)
+    session.project = people.project_of(session.team_id, summary.project, strong=summary.project_is_strong)
+    session.developer = people.developer_of(session.team_id, summary.developer)
+    session.parent = _parent(session, summary.parent_session)
+    session.first_line_ms = summary.first_line_ms
+    kin_must_know = loaded.digest != session.identity_digest
+    session.identity_digest = loaded.digest
+    session.folded_at, session.folded_revision = now, session.revision
+    session.fold_error, session.fold_failures = "", 0
+    fields = [*summary.fields, "project", "developer", "parent", "first_line_ms", "identity_digest"]
+    session.save(update_fields=[*fields, "folded_at", "folded_revision", "fold_error", "fold_failures"])
+    if kin_must_know and loaded.kin_ids:
+        mark_dirty(loaded.kin_ids, now)
+
+
+def _set(session: Session, fields: dict[str, object]) -> None:
+    for name, value in fields.items():
+        setattr(session, name, value)
+
+
+def _parent(session: Session, name: str | None) -> Session | None:
+    if not name or name == session.host_session_id:
+        return None
+    return Session.objects.filter(team=session.team_id, host=session.host, host_session_id=name).first()
+
+
+def dirty_ids(*, limit: int, older_than: datetime | None = None) -> list[int]:
+    """Sessions that wait for a fold, the longest waiting first; parked ones are left alone."""
+    waiting = Session.objects.dirty().filter(fold_failures__lt=MOST_FAILURES)
+    if older_than is not None:
+        waiting = waiting.filter(dirty_at__lt=older_than)
+    return list(waiting.order_by("dirty_at").values_list("pk", flat=True)[:limit])
+
+
+def fold_all(ids: Iterable[int], now: datetime) -> int:
+    """Fold these sessions one after the other; a failing one is parked and does not stop the rest."""
+    done = 0
+    for session_id in ids:
+        try:
+            done += fold_session(session_id=session_id, now=now)
+        except Exception as error:  # noqa: BLE001 - whatever one session holds must not stop the others
+            park(session_id=session_id, error=error, now=now)
+    return done

@@ -1,0 +1,124 @@
+"""Ingest: one delivery becomes merged readings, in one transaction, with the dirty mark in it."""
+
+import hashlib
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import msgspec
+from django.db import transaction
+
+from ecm_site.common.enqueue import enqueue_on_commit
+from sessions_app.feeds.base import Context, Feed, Item, Parsed, Refusal
+from sessions_app.kernel.readings import Reading, SessionReading
+from sessions_app.models import Host
+from sessions_app.services import store
+from sessions_app.services.store import Name
+
+#: Longest key that the table takes; a longer one is replaced by its hash.
+LONGEST_KEY = 240
+#: The rank of a personal key among the ways to know a developer.
+KEY_RANK = 1 << 50
+#: Remarks and refusals told in one answer; the rest is counted.
+MOST_TOLD = 1_000
+
+
+@dataclass(slots=True)
+class Receipt:
+    """What became of a delivery: `accepted` changed something, `duplicate` changed nothing."""
+
+    accepted: int = 0
+    duplicate: int = 0
+    ignored: int = 0
+    refused: list[Refusal] = field(default_factory=list)
+    warnings: list[Refusal] = field(default_factory=list)
+    pending_bytes: int = 0
+    session_ids: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """On whose behalf a delivery came."""
+
+    team_id: int
+    developer: str | None = None
+
+
+def receive(*, sender: Sender, feed: Feed, body: bytes, context: Context, now: datetime) -> Receipt:
+    """Read one body and store what it says. Item by item refusals; never half a batch."""
+    return keep(sender=sender, feed=feed, parsed=feed.parse(body, context), context=context, now=now)
+
+
+def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: datetime) -> Receipt:
+    """Store what was parsed."""
+    receipt = Receipt(
+        refused=parsed.refusals[:MOST_TOLD],
+        warnings=parsed.warnings[:MOST_TOLD],
+        pending_bytes=parsed.pending_bytes,
+    )
+    telling = [item for item in parsed.items if item.readings]
+    receipt.ignored = len(parsed.items) - len(telling)
+    if not telling:
+        return receipt
+    with transaction.atomic():
+        telling = [_signed(item, sender) for item in telling] if sender.developer else telling
+        changed = _merge(sender, feed, telling, receipt, now)
+        if changed:
+            store.mark_dirty(changed, now)
+            _keep_husks(sender, feed, context, telling, now)
+    receipt.session_ids = changed
+    for session_id in changed:
+        enqueue_on_commit("sessions_app.fold_session", session_id)
+    return receipt
+
+
+def _signed(item: Item, sender: Sender) -> Item:
+    """A key of a person says who worked; that is surer than what telemetry says."""
+    sessions = {(r.session, r.source) for r in item.readings}
+    facts = [
+        SessionReading(session=session, source=source, key="sender", developer=(KEY_RANK, f"key:{sender.developer}"))
+        for session, source in sorted(sessions)
+    ]
+    return replace(item, readings=(*item.readings, *facts))
+
+
+def _merge(sender: Sender, feed: Feed, items: list[Item], receipt: Receipt, now: datetime) -> list[int]:
+    """Join the readings to what is stored, item by item, so that each item's effect is known."""
+    sessions = store.lock_sessions(
+        sender.team_id, ((_host(feed, item), r.session) for item in items for r in item.readings), now
+    )
+    named = [(item, [(_name(sessions, feed, item, r), r) for r in item.readings]) for item in items]
+    state = store.held({name for _, pairs in named for name, _ in pairs})
+    changed: dict[Name, Reading] = {}
+    for _, pairs in named:
+        news = False
+        for name, reading in pairs:
+            before = state.get(name)
+            after = reading if before is None else before.merge(reading)
+            if after != before:
+                state[name] = changed[name] = after
+                news = True
+        receipt.accepted += news
+        receipt.duplicate += not news
+    store.keep(sender.team_id, changed, now)
+    return sorted({name.session_id for name in changed})
+
+
+def _host(feed: Feed, item: Item) -> str:
+    return feed.host or str(item.husk.get("host") or Host.CANONICAL)
+
+
+def _name(sessions: dict[tuple[str, str], int], feed: Feed, item: Item, reading: Reading) -> Name:
+    key = reading.key
+    if len(key) > LONGEST_KEY:
+        key = "sha256:" + hashlib.sha256(key.encode()).hexdigest()
+    return Name(sessions[_host(feed, item), reading.session], reading.kind, str(reading.source), key)
+
+
+def _keep_husks(sender: Sender, feed: Feed, context: Context, items: Iterable[Item], now: datetime) -> None:
+    husks = [item.husk for item in items]
+    lines = b"\n".join(msgspec.json.encode(husk, order="sorted") for husk in husks)
+    digest = hashlib.sha256(lines).hexdigest()
+    packed = zlib.compress(lines, 6)
+    store.keep_husks(sender.team_id, feed.name, context.event, digest, packed, len(husks), now)

@@ -1,0 +1,27 @@
+"""Projects and developers, made when first seen."""
+
+import hashlib
+import hmac
+
+from django.conf import settings
+
+from sessions_app.models import Developer, Project
+
+
+def project_of(team_id: int, name: str | None, *, strong: bool) -> Project | None:
+    """The project of a git remote (strong) or of a folder name (weak)."""
+    if not name:
+        return None
+    project, _ = Project.objects.get_or_create(team_id=team_id, name=name[:200], defaults={"is_strong": strong})
+    return project
+
+
+def developer_of(team_id: int, identity: str | None) -> Developer | None:
+    """The developer of a personal key, or of telemetry by a hash that only this installation can make."""
+    if not identity:
+        return None
+    name = identity.removeprefix("key:")
+    if name == identity:
+        name = hmac.new(settings.SECRET_KEY.encode(), identity.encode(), hashlib.sha256).hexdigest()
+    developer, _ = Developer.objects.get_or_create(team_id=team_id, identity=name[:64])
+    return developer

@@ -1,0 +1,147 @@
+"""Write projections by difference: only rows whose content changed are touched."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+from django.db import models
+
+from sessions_app.kernel.facts import CallFact, CompactionFact, Leaves, SessionFold, SlotFact, ThreadFact
+from sessions_app.kernel.zones import Zone
+from sessions_app.models import Call, Compaction, Thread, UsageSlot
+
+
+def write(session_id: int, outcome: SessionFold) -> None:
+    """Make the four projections of a session equal to the fold's outcome."""
+    _write(Call, session_id, (_call(fact) for fact in outcome.calls))
+    _write(Compaction, session_id, (_compaction(fact) for fact in outcome.compactions))
+    _write(Thread, session_id, (_thread(fact) for fact in outcome.threads))
+    _write(UsageSlot, session_id, (_slot(fact) for fact in outcome.slots))
+
+
+def _write(model: type[models.Model], session_id: int, rows: Iterable[dict[str, Any]]) -> None:
+    manager = model._default_manager
+    stored = dict(manager.filter(session_id=session_id).values_list("key", "digest"))
+    fresh: list[models.Model] = []
+    names: list[str] = []
+    for row in rows:
+        digest = _digest(row)
+        if stored.pop(row["key"], None) != digest:
+            fresh.append(model(session_id=session_id, digest=digest, **row))
+            names = names or [name for name in row if name != "key"]
+    if stored:
+        manager.filter(session_id=session_id, key__in=stored).delete()
+    if fresh:
+        manager.bulk_create(
+            fresh,
+            batch_size=2_000,
+            update_conflicts=True,
+            unique_fields=["session", "key"],
+            update_fields=["digest", *names],
+        )
+
+
+def _digest(row: Mapping[str, Any]) -> str:
+    return hashlib.blake2b(msgspec.json.encode(row, enc_hook=str, order="sorted"), digest_size=8).hexdigest()
+
+
+def _leaves(leaves: Leaves) -> dict[str, int]:
+    return {
+        "uncached_input": leaves.uncached_input,
+        "cache_read": leaves.cache_read,
+        "cache_write_5m": leaves.cache_write_5m,
+        "cache_write_1h": leaves.cache_write_1h,
+        "cache_write_unknown_ttl": leaves.cache_write_unknown_ttl,
+        "output": leaves.output,
+    }
+
+
+def _call(fact: CallFact) -> dict[str, Any]:
+    return {
+        "key": fact.key,
+        "number": fact.number,
+        "thread": fact.thread[:120],
+        "purpose": str(fact.purpose),
+        "model": fact.model[:120],
+        "started_at": fact.started_at,
+        "ended_at": fact.ended_at,
+        **_leaves(fact.leaves),
+        "reasoning": fact.reasoning,
+        "cost_usd": fact.cost_usd,
+        "no_cache_cost_usd": fact.no_cache_cost_usd,
+        "host_cost_usd": fact.host_cost_usd,
+        "price_row_id": fact.price_id,
+        "occupancy": fact.occupancy,
+        "window": fact.window.tokens,
+        "window_origin": str(fact.window.origin),
+        "zone": str(fact.zone or ""),
+        "known_window": fact.known_window,
+        "known_zone": str(fact.known_zone or ""),
+        "depth": fact.depth,
+        "tool_share_permille": fact.tool_share_permille,
+        "externalize_age_calls": fact.externalize_age_calls,
+        "origins": fact.origins,
+        "flags": list(fact.flags),
+    }
+
+
+def _compaction(fact: CompactionFact) -> dict[str, Any]:
+    return {
+        "key": fact.key,
+        "number": fact.number,
+        "kind": str(fact.kind),
+        "state": str(fact.state),
+        "trigger": fact.trigger,
+        "thread": fact.thread[:120],
+        "at": fact.at,
+        "duration_ms": fact.duration_ms,
+        "depth": fact.depth,
+        "before_tokens": fact.before_tokens,
+        "before_origin": fact.before_origin,
+        "before_by_last_call": fact.before_by_last_call,
+        "before_by_telemetry": fact.before_by_telemetry,
+        "after_tokens": fact.after_tokens,
+        "after_by_host": fact.after_by_host,
+        "saved_tokens": fact.saved_tokens,
+        "next_call": fact.next_call,
+        "summary_call": fact.summary_call,
+        "signals": list(fact.signals),
+    }
+
+
+def _thread(fact: ThreadFact) -> dict[str, Any]:
+    return {
+        "key": fact.key[:120],
+        "agent_type": fact.agent_type[:120],
+        "calls": fact.calls,
+        "peak_occupancy": fact.peak_occupancy,
+        "tokens": fact.tokens,
+        "cost_usd": fact.cost_usd,
+        "first_at": fact.first_at,
+        "last_at": fact.last_at,
+    }
+
+
+def _slot(fact: SlotFact) -> dict[str, Any]:
+    return {
+        "key": fact.key[:160],
+        "slot_at": fact.slot_at,
+        "model": fact.model[:120],
+        "calls": fact.calls,
+        "aux_calls": fact.aux_calls,
+        **_leaves(fact.leaves),
+        "cost_usd": fact.cost_usd,
+        "no_cache_cost_usd": fact.no_cache_cost_usd,
+        "unpriced_calls": fact.unpriced_calls,
+        **{str(zone).lower(): fact.zones.get(zone, 0) for zone in Zone},
+    }
+
+
+def exact(amount: Decimal | None) -> str | None:
+    """Money as an exact plain decimal string, without trailing zeros; None stays None."""
+    if amount is None:
+        return None
+    text = f"{amount:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,118 @@
+"""The SQL of the ingest path: a fixed number of statements, whatever the size of the batch.
+
+Arrays are bound in binary: measured at twice the rows per second of text parameters.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import psycopg
+from django.db import connection
+
+from sessions_app.kernel.readings import Reading, decode, encode
+
+
+class Name(NamedTuple):
+    """A reading's place: session row, kind, source, key."""
+
+    session_id: int
+    kind: str
+    source: str
+    key: str
+
+
+def cursor() -> psycopg.Cursor[tuple[object, ...]]:
+    """A cursor with server-side binding on Django's own connection and transaction."""
+    connection.ensure_connection()
+    return psycopg.Cursor(connection.connection)
+
+
+def lock_sessions(team_id: int, names: Iterable[tuple[str, str]], now: datetime) -> dict[tuple[str, str], int]:
+    """Row ids of (host, host session id), made when missing, locked in one order until commit."""
+    pairs = sorted(set(names))
+    hosts, ids = [p[0] for p in pairs], [p[1] for p in pairs]
+    with cursor() as cur:
+        cur.execute(
+            "INSERT INTO sessions_app_session (team_id, host, host_session_id, created_at, received_at, revision,"
+            " folded_revision, fold_error, fold_failures, identity_digest, branch, version, model, calls, aux_calls,"
+            " subagent_calls, inherited_calls, uncached_input, cache_read, cache_write_5m, cache_write_1h,"
+            " cache_write_unknown_ttl, output, unpriced_calls, compactions, depth, threads, window_origin, zone,"
+            " peak_zone, warnings, lower_bound, sources, current)"
+            " SELECT %b, host, id, %b, %b, 0, 0, '', 0, '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '',"
+            " 'UNKNOWN', 'UNKNOWN', '[]', '[]', '{}', '{}'"
+            " FROM unnest(%b::text[], %b::text[]) AS given (host, id)"
+            " ON CONFLICT (team_id, host, host_session_id) DO NOTHING",
+            (team_id, now, now, hosts, ids),
+        )
+        cur.execute(
+            "SELECT host, host_session_id, s.id FROM sessions_app_session s"
+            " JOIN unnest(%b::text[], %b::text[]) AS given (h, i) ON host = h AND host_session_id = i"
+            " WHERE team_id = %b ORDER BY s.id FOR NO KEY UPDATE OF s",
+            (hosts, ids, team_id),
+        )
+        return {(str(host), str(name)): int(str(pk)) for host, name, pk in cur}
+
+
+def held(names: Iterable[Name]) -> dict[Name, Reading]:
+    """The stored readings of these names."""
+    wanted = list(names)
+    if not wanted:
+        return {}
+    with cursor() as cur:
+        cur.execute(
+            "SELECT r.session_id, r.kind, r.source, r.key, r.body FROM sessions_app_readingrow r"
+            " JOIN unnest(%b::bigint[], %b::text[], %b::text[], %b::text[]) AS given (s, k, o, y)"
+            " ON r.session_id = s AND r.kind = k AND r.source = o AND r.key = y",
+            tuple(list(column) for column in zip(*wanted, strict=True)),
+        )
+        return {
+            Name(int(str(s)), str(k), str(o), str(y)): decode(str(k), str(body)) for s, k, o, y, body in cur
+        }
+
+
+def keep(team_id: int, readings: Mapping[Name, Reading], now: datetime) -> None:
+    """Write merged readings over what was stored; the session rows are locked, so nobody else writes them."""
+    if not readings:
+        return
+    names = sorted(readings)
+    columns = [list(column) for column in zip(*names, strict=True)]
+    chosen = [readings[name] for name in names]
+    with cursor() as cur:
+        cur.execute(
+            "INSERT INTO sessions_app_readingrow"
+            " (session_id, team_id, kind, source, key, body, message_id, request_id, received_at)"
+            " SELECT s, %b, k, o, y, b, m, q, %b FROM unnest(%b::bigint[], %b::text[], %b::text[], %b::text[],"
+            " %b::text[], %b::text[], %b::text[]) AS given (s, k, o, y, b, m, q)"
+            " ON CONFLICT (session_id, kind, source, key) DO UPDATE SET body = EXCLUDED.body,"
+            " message_id = EXCLUDED.message_id, request_id = EXCLUDED.request_id",
+            (
+                team_id,
+                now,
+                *columns,
+                [encode(r) for r in chosen],
+                [getattr(r, "message_id", None) for r in chosen],
+                [getattr(r, "request_id", None) for r in chosen],
+            ),
+        )
+
+
+def mark_dirty(session_ids: Sequence[int], now: datetime) -> None:
+    """Note that these sessions hold something that no fold has seen."""
+    with cursor() as cur:
+        cur.execute(
+            "UPDATE sessions_app_session SET revision = revision + 1, received_at = %b,"
+            " dirty_at = CASE WHEN revision > folded_revision THEN dirty_at ELSE %b END, fold_failures = 0"
+            " WHERE id = ANY(%b::bigint[])",
+            (now, now, list(session_ids)),
+        )
+
+
+def keep_husks(team_id: int, feed: str, event: str, digest: str, packed: bytes, records: int, now: datetime) -> None:
+    """Put one delivery into the vault, once."""
+    with cursor() as cur:
+        cur.execute(
+            "INSERT INTO sessions_app_vaultrecord (team_id, feed, event, digest, husks, records, received_at)"
+            " VALUES (%b, %b, %b, %b, %b, %b, %b) ON CONFLICT (team_id, feed, digest) DO NOTHING",
+            (team_id, feed, event, digest, packed, records, now),
+        )
