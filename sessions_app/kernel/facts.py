@@ -90,6 +90,9 @@ class CallFact:
     externalize_age_calls: int | None
     origins: dict[str, Any]
     flags: tuple[str, ...]
+    missed_tokens: int = 0
+    miss_cause: str = ""
+    miss_cost_usd: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

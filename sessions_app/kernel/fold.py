@@ -14,6 +14,7 @@ from sessions_app.kernel import chain, identity, points, summary, usage
 from sessions_app.kernel.chain import Node
 from sessions_app.kernel.compactions import Kind, Sighting, State, sightings
 from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Kin, Leaves, SessionFold
+from sessions_app.kernel.misses import misses, with_misses
 from sessions_app.kernel.readings import (
     CallReading,
     CompactionReading,
@@ -99,6 +100,8 @@ def fold(given: FoldInput, prices: Prices) -> SessionFold:
     sequence, stepped_back = _sequence(owned, found, steps)
     call_facts = _call_facts(given, sequence, len(sightings(copied, None)), prices)
     compaction_facts = _compaction_facts(sequence, found, call_facts)
+    rebuilt = frozenset(c.next_call for c in compaction_facts if c.next_call and c.kind is Kind.COMPACTION)
+    call_facts = with_misses(call_facts, misses(call_facts, rebuilt, prices))
     return summary.assemble(
         given,
         calls=call_facts,

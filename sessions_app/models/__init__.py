@@ -1,6 +1,6 @@
 """One file per kind of row, each with its constraints."""
 
-from sessions_app.models.facts import ReadingRow, VaultRecord
+from sessions_app.models.facts import ImportedFile, ReadingRow, VaultRecord
 from sessions_app.models.keys import ApiKey, EntryLink, KeyKind
 from sessions_app.models.price import PriceRow
 from sessions_app.models.projections import Call, Compaction, Thread, UsageSlot
@@ -14,6 +14,7 @@ __all__ = [
     "Developer",
     "EntryLink",
     "Host",
+    "ImportedFile",
     "KeyKind",
     "Membership",
     "Organisation",

@@ -48,3 +48,19 @@ class VaultRecord(models.Model):
 
     def __str__(self) -> str:
         return f"{self.feed} {self.digest[:8]}"
+
+
+class ImportedFile(models.Model):
+    """How far a transcript file was read. The path is kept as a hash: an import keeps no paths."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    path_digest = models.CharField(max_length=64)
+    #: SHA-256 of the file's first bytes: another file under the same path starts anew.
+    head_digest = models.CharField(max_length=64)
+    offset = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "path_digest"], name="imported_file_once")]
+
+    def __str__(self) -> str:
+        return f"{self.path_digest[:8]} to {self.offset}"

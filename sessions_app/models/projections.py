@@ -49,6 +49,10 @@ class Call(models.Model):
     depth = models.PositiveSmallIntegerField(default=0)
     tool_share_permille = models.PositiveIntegerField(null=True)
     externalize_age_calls = models.PositiveIntegerField(null=True)
+    #: Tokens that a warm cache would have held, why it did not, and what that cost more.
+    missed_tokens = models.BigIntegerField(default=0)
+    miss_cause = models.CharField(max_length=16, blank=True)
+    miss_cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
     #: {"usage": [sources], "split": source, ...}: which record said what.
     origins = models.JSONField(default=dict)
     flags = models.JSONField(default=list)

@@ -82,6 +82,9 @@ def _call(fact: CallFact) -> dict[str, Any]:
         "depth": fact.depth,
         "tool_share_permille": fact.tool_share_permille,
         "externalize_age_calls": fact.externalize_age_calls,
+        "missed_tokens": fact.missed_tokens,
+        "miss_cause": fact.miss_cause,
+        "miss_cost_usd": fact.miss_cost_usd,
         "origins": fact.origins,
         "flags": list(fact.flags),
     }
