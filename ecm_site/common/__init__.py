@@ -1,0 +1,1 @@
+"""What both apps may use and that knows neither."""
