@@ -17,7 +17,7 @@ _ROUTES = frozenset(
 _REGION = re.compile(r"^(?:us-gov|us|eu|apac|ap|jp|au|ca|sa|me|af|global)\.(?=[a-z])")
 _VENDOR = re.compile(r"^(?:anthropic|openai|google)\.")
 _MARK = re.compile(r"\[1m\]$")
-_REVISION = re.compile(r"-v\d+(?::\d+)?$|:\d+$|@default$|@latest$|-latest$")
+_REVISION = re.compile(r"(?<=\d)-v\d+(?::\d+)?$|:\d+$|@default$|@latest$|-latest$")
 _STAMP = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d)$")
 _CLAUDE_DOT = re.compile(r"(?<=\d)\.(?=\d)")
 _CLAUDE_TURNED = re.compile(r"^claude-([4-9]\d*(?:-\d{1,2})?)-(opus|sonnet|haiku|fable|mythos)(?=-|$)")

@@ -85,7 +85,9 @@ class Command(BaseCommand):
 
     def _tell(self, found: Findings, refused: list[tuple[Path, Any]]) -> None:
         write = self.stdout.write
-        write("  Kept: numbers, times, models, branches, tool names, sizes.  Not kept: prompts, answers, tool output, paths.")
+        write(
+            "  Kept: numbers, times, models, branches, tool names, sizes.  Not kept: prompts, answers, tool output, paths."
+        )
         self._tell_refused(refused)
         write(f"\n  {found.days} days, {found.sessions:,} sessions, {found.calls:,} calls")
         write(f"  {dollars(found.cost_usd):<11} at list price. If you have a subscription, this is not your bill.")
@@ -96,7 +98,9 @@ class Command(BaseCommand):
         write(f"  {found.compactions:<11} compactions{larger}")
         if found.compaction_calls_unseen:
             n = found.compaction_calls_unseen
-            write(f"  The total is a lower bound: transcripts do not record a compaction's own call ({n} of them here).")
+            write(
+                f"  The total is a lower bound: transcripts do not record a compaction's own call ({n} of them here)."
+            )
         if found.unpriced_calls:
             write(f"  {found.unpriced_calls:,} calls have no price yet and are in no sum of money.")
         if found.dearest:

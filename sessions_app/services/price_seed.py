@@ -1,0 +1,157 @@
+"""Price rows from the data of the package genai-prices. No network, no database.
+
+A model is left out (and so stays unpriced) where a row cannot say what it costs: prices by time of
+day, several tiers, or no price for text.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
+from decimal import Decimal
+from importlib.metadata import version
+
+from genai_prices import types as package
+from genai_prices.data import providers
+
+from sessions_app.kernel import names
+from sessions_app.kernel.pricing import EXACT, Price
+from sessions_app.services import price_extras
+
+#: Whose own models are seeded; the first provider that names a model prices it.
+PROVIDERS = ("anthropic", "openai", "google", "x-ai", "deepseek", "moonshotai", "mistral", "zai", "minimax", "cursor")
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+SOURCE = f"genai-prices {version('genai-prices')}"
+
+_LEAVES = {
+    "input": "input_mtok",
+    "output": "output_mtok",
+    "cache_read": "cache_read_mtok",
+    "cache_write_5m": "cache_write_mtok",
+    "cache_write_1h": "cache_write_1h_mtok",
+}
+
+
+class _CannotSay(ValueError):
+    """The package prices this model in a way that a row cannot express."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Rows for all names of the package's models, and "model: reason" of what was left out."""
+
+    prices: tuple[Price, ...]
+    left_out: tuple[str, ...]
+
+
+def offer() -> Offer:
+    """All rows that the installed package can fill."""
+    rows: dict[str, list[Price]] = {}
+    aliases: dict[str, list[Price]] = {}
+    left_out: list[str] = []
+    for provider, model in _models():
+        try:
+            dated = _dated_rows(provider, model)
+        except _CannotSay as reason:
+            left_out.append(f"{model.id}: {reason}")
+            continue
+        rows.setdefault(dated[0].model, dated)
+        for alias in _aliases(model.match):
+            aliases.setdefault(alias, dated)
+    for alias, dated in aliases.items():
+        rows.setdefault(alias, [replace(row, model=alias) for row in dated])
+    return Offer(tuple(row for name in sorted(rows) for row in rows[name]), tuple(left_out))
+
+
+def _models() -> Iterator[tuple[str, package.ModelInfo]]:
+    by_id = {provider.id: provider for provider in providers}
+    for provider_id in PROVIDERS:
+        for model in by_id[provider_id].models:
+            # Clouds list other makers' models at their own conditions.
+            if provider_id != "google" or model.id.startswith(("gemini", "gemma")):
+                yield provider_id, model
+
+
+def _aliases(match: object) -> Iterator[str]:
+    """Exact names among the package's rules of matching; prefixes count as the name that they spell."""
+    if isinstance(match, package.ClauseOr):
+        for clause in match.or_:
+            yield from _aliases(clause)
+    elif isinstance(match, package.ClauseEquals):
+        yield names.spellings(match.equals)[0]
+    elif isinstance(match, package.ClauseStartsWith) and match.starts_with[-1].isalnum():
+        yield names.spellings(match.starts_with)[0]
+
+
+def _dated_rows(provider: str, model: package.ModelInfo) -> list[Price]:
+    """One row for each stretch of time in which the package's prices are the same."""
+    constraints = [c.constraint for c in (model.prices if isinstance(model.prices, list) else ())]
+    if any(isinstance(c, package.TimeOfDateConstraint) for c in constraints):
+        raise _CannotSay("priced by time of day")
+    fast = [v.constraint for v in model.price_variants or () if v.when == {"speed": "fast"}]
+    starts = sorted(
+        {EARLIEST} | {_midnight(c) for c in (*constraints, *fast) if isinstance(c, package.StartDateConstraint)}
+    )
+    ends = [*starts[1:], None]
+    return [_row(provider, model, start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def _midnight(constraint: package.StartDateConstraint) -> datetime:
+    return datetime.combine(constraint.start_date, time(), tzinfo=UTC)
+
+
+def _row(provider: str, model: package.ModelInfo, start: datetime, end: datetime | None) -> Price:
+    standard, fast = model.get_prices(start), model.get_prices(start, {"speed": "fast"})
+    base, above, limit = _leaves(standard)
+    if "input" not in base or "output" not in base:
+        raise _CannotSay("no price for text")
+    multiplier = _multiplier(base, _leaves(fast)[0])
+    name = names.spellings(model.id)[0]
+    if name in price_extras.LONG_WRITES:
+        ratio = price_extras.LONG_WRITES[name]
+        base["cache_write_1h"] = base["input"] * ratio
+        if "input" in above:
+            above["cache_write_1h"] = above["input"] * ratio
+    searches = standard.__dict__.get("web_searches_kcount")
+    return Price(
+        model=name,
+        provider=provider,
+        valid_from=start,
+        valid_to=end,
+        above_tokens=limit,
+        fast_multiplier=multiplier,
+        web_search_usd=EXACT.scaleb(searches, -3) if isinstance(searches, Decimal) else None,
+        window=_window(provider, name, model.context_window),
+        **base,
+        **{f"above_{leaf}": price for leaf, price in above.items()},
+    )
+
+
+def _leaves(prices: package.ModelPrice) -> tuple[dict[str, Decimal], dict[str, Decimal], int | None]:
+    """Prices below and above the limit, by leaf, and the limit."""
+    base: dict[str, Decimal] = {}
+    above: dict[str, Decimal] = {}
+    limits: set[int] = set()
+    for leaf, key in _LEAVES.items():
+        price = prices.__dict__.get(key)
+        if isinstance(price, Decimal):
+            base[leaf] = price
+        elif price is not None:
+            if len(price.tiers) != 1:
+                raise _CannotSay("several tiers")
+            base[leaf], above[leaf] = price.base, price.tiers[0].price
+            limits.add(price.tiers[0].start)
+    if len(limits) > 1:
+        raise _CannotSay("tiers with different limits")
+    return base, above, next(iter(limits), None)
+
+
+def _multiplier(standard: dict[str, Decimal], fast: dict[str, Decimal]) -> Decimal | None:
+    """The one factor by which fast mode is dearer; None without fast mode or where leaves differ."""
+    factors = {fast[leaf] / price for leaf, price in standard.items() if price}
+    return factors.pop() if len(factors) == 1 and factors != {Decimal(1)} else None
+
+
+def _window(provider: str, name: str, stated: int | None) -> int | None:
+    if stated is None:
+        return price_extras.WINDOWS.get(name)
+    return price_extras.PROMPT_WINDOWS.get((provider, stated), stated)

@@ -1,0 +1,70 @@
+"""The price book in the database: seeded once, added to, never overwritten."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Max
+
+from sessions_app.kernel.pricing import Price, PriceBook
+from sessions_app.models import PriceRow
+
+_COLUMNS = tuple(f.name for f in fields(Price))
+
+type _Stamp = tuple[int | None, int]
+_held: tuple[_Stamp, PriceBook] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """How many rows were added and how many were there; `differing` names rows that say something else."""
+
+    added: int
+    unchanged: int
+    differing: tuple[str, ...]
+
+
+@transaction.atomic
+def seed(*, prices: Iterable[Price], source: str) -> Seeded:
+    """Add rows that are missing. Rows that exist stay as they are, also where they differ."""
+    held = {(p.model, p.provider, p.valid_from): p for p in stored()}
+    fresh: list[Price] = []
+    unchanged, differing = 0, list[str]()
+    for price in prices:
+        there = held.get((price.model, price.provider, price.valid_from))
+        if there is None:
+            fresh.append(price)
+        elif _values(there) == _values(price):
+            unchanged += 1
+        else:
+            differing.append(f"{price.model} from {price.valid_from:%Y-%m-%d}")
+    PriceRow.objects.bulk_create([PriceRow(**_values(p), source=source) for p in fresh], ignore_conflicts=True)
+    return Seeded(len(fresh), unchanged, tuple(differing))
+
+
+def _values(price: Price) -> dict[str, Any]:
+    values = asdict(price)
+    del values["id"]
+    return values
+
+
+def stored() -> list[Price]:
+    """All rows of the database as prices."""
+    return [_price(row) for row in PriceRow.objects.values(*_COLUMNS)]
+
+
+def _price(row: dict[str, Any]) -> Price:
+    # The column pads with zeros; without them sums stay as short as they are exact.
+    return Price(**{name: v.normalize() if isinstance(v, Decimal) else v for name, v in row.items()})
+
+
+def load_price_book() -> PriceBook:
+    """The book of this process, read again when rows were added or removed (one small query)."""
+    global _held  # noqa: PLW0603 - one book per process, replaced as a whole
+    found = PriceRow.objects.aggregate(last=Max("pk"), rows=Count("pk"))
+    stamp = (found["last"], found["rows"])
+    if _held is None or _held[0] != stamp:
+        _held = (stamp, PriceBook(stored()))
+    return _held[1]

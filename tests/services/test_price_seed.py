@@ -1,0 +1,102 @@
+"""Rows made from the price package give the package's own figures, call by call."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from sessions_app.kernel.facts import Leaves
+from sessions_app.kernel.pricing import PriceBook
+from sessions_app.services import price_seed
+
+OFFER = price_seed.offer()
+BOOK = PriceBook(OFFER.prices)
+AUTUMN = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("model", "at", "call", "usd"),
+    [
+        ("claude-opus-5-5", AUTUMN, Leaves(2_000, 90_000, 3_000, 5_000, 1_000), "0.101"),
+        ("claude-haiku-5-5", AUTUMN, Leaves(1_000, 120_000, 4_000, 0, 500), "0.01025"),
+        ("claude-haiku-5-5", AUTUMN, Leaves(100_000), "0.010"),
+        ("claude-haiku-5-5", AUTUMN, Leaves(100_001), "0.0500005"),
+        ("gpt-6.1-sol", AUTUMN, Leaves(1_000, 290_000, 9_000, 0, 2_000), "0.137"),
+        ("gemini-4-argon", datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC), Leaves(4_700, 36_000, output=2_000), "0.033"),
+        ("gemini-4-argon", datetime(2026, 12, 1, tzinfo=UTC), Leaves(4_700, 36_000, output=2_000), "0.066"),
+        ("claude-opus-4-6", datetime(2026, 3, 1, tzinfo=UTC), Leaves(300_000), "3.00"),
+        ("claude-opus-4-6", datetime(2026, 4, 1, tzinfo=UTC), Leaves(300_000), "1.50"),
+    ],
+)
+def test_offer__published_vector__costs_the_same(model: str, at: datetime, call: Leaves, usd: str) -> None:
+    charge = BOOK.charge(model, at, call)
+    assert charge and charge.cost_usd == Decimal(usd)
+
+
+@pytest.mark.parametrize("model", ["gpt-6.2-sol", "gpt-6.2-astra", "acme-coder-9", "claude", "text-embedding-3-small"])
+def test_offer__model_that_nobody_prices__stays_unpriced(model: str) -> None:
+    assert BOOK.price(model, AUTUMN) is None
+
+
+def test_offer__price_by_time_of_day__is_left_out_with_its_reason() -> None:
+    assert "deepseek-flash: priced by time of day" in OFFER.left_out
+    assert BOOK.price("deepseek-flash", AUTUMN) is None
+
+
+def test_offer__recorded_story__is_priced_call_by_call() -> None:
+    """The sum of the story would fall into a tier that no call reached."""
+    row = BOOK.price("claude-sonnet-4-5-20250929", AUTUMN)
+    assert row is not None
+    small, large = row.rates(153_604), row.rates(796_753)
+    assert (small.input, small.output, small.cache_read, small.cache_write_5m, small.cache_write_1h) == tuple(
+        Decimal(x) for x in ("3", "15", "0.3", "3.75", "6")
+    )
+    assert large.input == 6
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        ("claude-sonnet-4-5", 200_000),
+        ("claude-sonnet-4.5", 200_000),
+        ("claude-opus-4-6", 1_000_000),
+        ("claude-haiku-4-5-20251001", 200_000),
+        ("claude-opus-4-5", 200_000),
+        ("claude-opus-4-1-20250805", 200_000),
+        ("claude-opus-4", 200_000),
+        ("claude-sonnet-4-20250514", 200_000),
+        ("claude-3-5-sonnet-20241022", 200_000),
+        ("claude-sonnet-4-5[1m]", 1_000_000),
+        ("gpt-6-sol", 922_000),
+        ("gemini-2.5-pro", 1_048_576),
+    ],
+)
+def test_offer__window__is_what_a_prompt_can_fill(model: str, tokens: int) -> None:
+    assert BOOK.window(model) == tokens
+
+
+def test_offer__long_writes_of_openai__cost_two_and_a_half_inputs() -> None:
+    charge = BOOK.charge("gpt-6.1-sol", AUTUMN, Leaves(cache_write_1h=1_000_000 // 4))
+    assert charge and charge.cost_usd == Decimal("1.25")
+
+
+def test_offer__fast_mode__doubles_where_the_provider_says_so() -> None:
+    usual, fast = (BOOK.charge("claude-opus-5-5", AUTUMN, Leaves(1_000_000), fast=f) for f in (False, True))
+    assert usual and fast
+    assert fast.cost_usd == 2 * usual.cost_usd
+    assert BOOK.charge("claude-haiku-4-5", AUTUMN, Leaves(1), fast=True) is None
+
+
+def test_offer__every_price__fits_the_columns() -> None:
+    for row in OFFER.prices:
+        prices = [row.input, row.output, row.cache_read, row.cache_write_5m, row.cache_write_1h, row.above_input]
+        assert all(p == p.quantize(Decimal("0.000001")) and p >= 0 for p in prices if p is not None)
+        assert row.window is None or row.window > 0
+        assert len(row.model) <= 120
+
+
+def test_offer__rows_of_a_model__do_not_overlap() -> None:
+    seen: dict[str, datetime | None] = {}
+    for row in OFFER.prices:
+        assert row.model not in seen or seen[row.model] == row.valid_from
+        seen[row.model] = row.valid_to
