@@ -10,9 +10,10 @@ from functools import lru_cache
 #: The window that the mark `[1m]` selects.
 MARKED_WINDOW = 1_000_000
 
-_ROUTES = frozenset(
-    "anthropic azure azure_ai bedrock bedrock_converse converse gemini global google googleai invoke litellm_proxy"
-    " models moonshotai openai openrouter publishers vertex vertex_ai x-ai xai".split()
+#: Leading path segments that name a cloud, a gateway or a maker.
+_ROUTES = re.compile(
+    r"(?:anthropic|azure|azure_ai|bedrock|bedrock_converse|converse|gemini|global|google|googleai|invoke|litellm_proxy"
+    r"|models|moonshotai|openai|openrouter|publishers|vertex|vertex_ai|x-ai|xai)/(?=.)"
 )
 _REGION = re.compile(r"^(?:us-gov|us|eu|apac|ap|jp|au|ca|sa|me|af|global)\.(?=[a-z])")
 _VENDOR = re.compile(r"^(?:anthropic|openai|google)\.")
@@ -49,16 +50,14 @@ def _without_route(name: str) -> str:
     """Drop leading path segments that name a cloud, a gateway or an inference profile, then region and vendor."""
     if name.startswith("arn:"):
         name = name.rpartition("/")[2]
-    head, slash, rest = name.partition("/")
-    while slash and rest and head in _ROUTES:
-        name = rest
-        head, slash, rest = name.partition("/")
+    while route := _ROUTES.match(name):
+        name = name[route.end() :]
     return _VENDOR.sub("", _REGION.sub("", name))
 
 
 def _without_revision(name: str) -> str:
     shorter = _REVISION.sub("", name)
-    return name if not shorter else shorter
+    return shorter or name
 
 
 def _canonical(name: str) -> str:

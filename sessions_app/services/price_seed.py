@@ -31,7 +31,7 @@ _LEAVES = {
 }
 
 
-class _CannotSay(ValueError):
+class _UnsayableError(ValueError):
     """The package prices this model in a way that a row cannot express."""
 
 
@@ -51,7 +51,7 @@ def offer() -> Offer:
     for provider, model in _models():
         try:
             dated = _dated_rows(provider, model)
-        except _CannotSay as reason:
+        except _UnsayableError as reason:
             left_out.append(f"{model.id}: {reason}")
             continue
         rows.setdefault(dated[0].model, dated)
@@ -86,7 +86,7 @@ def _dated_rows(provider: str, model: package.ModelInfo) -> list[Price]:
     """One row for each stretch of time in which the package's prices are the same."""
     constraints = [c.constraint for c in (model.prices if isinstance(model.prices, list) else ())]
     if any(isinstance(c, package.TimeOfDateConstraint) for c in constraints):
-        raise _CannotSay("priced by time of day")
+        raise _UnsayableError("priced by time of day")
     fast = [v.constraint for v in model.price_variants or () if v.when == {"speed": "fast"}]
     starts = sorted(
         {EARLIEST} | {_midnight(c) for c in (*constraints, *fast) if isinstance(c, package.StartDateConstraint)}
@@ -103,7 +103,7 @@ def _row(provider: str, model: package.ModelInfo, start: datetime, end: datetime
     standard, fast = model.get_prices(start), model.get_prices(start, {"speed": "fast"})
     base, above, limit = _leaves(standard)
     if "input" not in base or "output" not in base:
-        raise _CannotSay("no price for text")
+        raise _UnsayableError("no price for text")
     multiplier = _multiplier(base, _leaves(fast)[0])
     name = names.spellings(model.id)[0]
     if name in price_extras.LONG_WRITES:
@@ -137,11 +137,11 @@ def _leaves(prices: package.ModelPrice) -> tuple[dict[str, Decimal], dict[str, D
             base[leaf] = price
         elif price is not None:
             if len(price.tiers) != 1:
-                raise _CannotSay("several tiers")
+                raise _UnsayableError("several tiers")
             base[leaf], above[leaf] = price.base, price.tiers[0].price
             limits.add(price.tiers[0].start)
     if len(limits) > 1:
-        raise _CannotSay("tiers with different limits")
+        raise _UnsayableError("tiers with different limits")
     return base, above, next(iter(limits), None)
 
 

@@ -62,7 +62,7 @@ def _price(row: dict[str, Any]) -> Price:
 
 def load_price_book() -> PriceBook:
     """The book of this process, read again when rows were added or removed (one small query)."""
-    global _held  # noqa: PLW0603 - one book per process, replaced as a whole
+    global _held
     found = PriceRow.objects.aggregate(last=Max("pk"), rows=Count("pk"))
     stamp = (found["last"], found["rows"])
     if _held is None or _held[0] != stamp:

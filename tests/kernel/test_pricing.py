@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,7 +94,8 @@ def test_charge__price_change__boundary_instant_takes_the_new_row() -> None:
     call = Leaves(1_000_000, output=100_000)
     before = BOOK.charge("demo-dated-1", CHANGE - timedelta(seconds=1), call)
     after = BOOK.charge("demo-dated-1", CHANGE, call)
-    assert before and after
+    assert before is not None
+    assert after is not None
     assert (before.cost_usd, after.cost_usd) == (Decimal(8), Decimal(6))
 
 
@@ -122,7 +122,8 @@ def test_cost__no_cache_prices__takes_the_input_price() -> None:
 
 def test_charge__fast_mode__multiplies_or_is_unpriced() -> None:
     opus = BOOK.charge("claude-opus-4-6", NOON, Leaves(1_000_000), fast=True)
-    assert opus and opus.cost_usd == Decimal(30)
+    assert opus is not None
+    assert opus.cost_usd == Decimal(30)
     assert BOOK.charge("claude-sonnet-4-5", NOON, Leaves(1_000_000), fast=True) is None
 
 

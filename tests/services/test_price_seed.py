@@ -1,6 +1,6 @@
 """Rows made from the price package give the package's own figures, call by call."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -12,6 +12,7 @@ from sessions_app.services import price_seed
 OFFER = price_seed.offer()
 BOOK = PriceBook(OFFER.prices)
 AUTUMN = datetime(2026, 11, 29, 12, tzinfo=UTC)
+DECEMBER = datetime(2026, 12, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -22,15 +23,16 @@ AUTUMN = datetime(2026, 11, 29, 12, tzinfo=UTC)
         ("claude-haiku-5-5", AUTUMN, Leaves(100_000), "0.010"),
         ("claude-haiku-5-5", AUTUMN, Leaves(100_001), "0.0500005"),
         ("gpt-6.1-sol", AUTUMN, Leaves(1_000, 290_000, 9_000, 0, 2_000), "0.137"),
-        ("gemini-4-argon", datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC), Leaves(4_700, 36_000, output=2_000), "0.033"),
-        ("gemini-4-argon", datetime(2026, 12, 1, tzinfo=UTC), Leaves(4_700, 36_000, output=2_000), "0.066"),
+        ("gemini-4-argon", DECEMBER - timedelta(seconds=1), Leaves(4_700, 36_000, output=2_000), "0.033"),
+        ("gemini-4-argon", DECEMBER, Leaves(4_700, 36_000, output=2_000), "0.066"),
         ("claude-opus-4-6", datetime(2026, 3, 1, tzinfo=UTC), Leaves(300_000), "3.00"),
         ("claude-opus-4-6", datetime(2026, 4, 1, tzinfo=UTC), Leaves(300_000), "1.50"),
     ],
 )
 def test_offer__published_vector__costs_the_same(model: str, at: datetime, call: Leaves, usd: str) -> None:
     charge = BOOK.charge(model, at, call)
-    assert charge and charge.cost_usd == Decimal(usd)
+    assert charge is not None
+    assert charge.cost_usd == Decimal(usd)
 
 
 @pytest.mark.parametrize("model", ["gpt-6.2-sol", "gpt-6.2-astra", "acme-coder-9", "claude", "text-embedding-3-small"])
@@ -77,12 +79,14 @@ def test_offer__window__is_what_a_prompt_can_fill(model: str, tokens: int) -> No
 
 def test_offer__long_writes_of_openai__cost_two_and_a_half_inputs() -> None:
     charge = BOOK.charge("gpt-6.1-sol", AUTUMN, Leaves(cache_write_1h=1_000_000 // 4))
-    assert charge and charge.cost_usd == Decimal("1.25")
+    assert charge is not None
+    assert charge.cost_usd == Decimal("1.25")
 
 
 def test_offer__fast_mode__doubles_where_the_provider_says_so() -> None:
     usual, fast = (BOOK.charge("claude-opus-5-5", AUTUMN, Leaves(1_000_000), fast=f) for f in (False, True))
-    assert usual and fast
+    assert usual is not None
+    assert fast is not None
     assert fast.cost_usd == 2 * usual.cost_usd
     assert BOOK.charge("claude-haiku-4-5", AUTUMN, Leaves(1), fast=True) is None
 

@@ -12,7 +12,7 @@ class Command(BaseCommand):
 
     help = "Add missing price rows from the installed genai-prices data (no network)."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *_args: Any, **options: Any) -> None:
         """Seed and report."""
         offer = price_seed.offer()
         seeded = prices.seed(prices=offer.prices, source=price_seed.SOURCE)
