@@ -1,0 +1,1 @@
+"""Wiring of ECM server: settings, addresses, processes. No rule of the product lives here."""

@@ -1,0 +1,1 @@
+"""What should happen: signals, decision tables, verdicts, pins."""

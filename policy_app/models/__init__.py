@@ -1,0 +1,1 @@
+"""One file per kind of row, each with its constraints."""

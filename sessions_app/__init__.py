@@ -1,0 +1,1 @@
+"""What happened: sessions, calls, compactions, costs."""
