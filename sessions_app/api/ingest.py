@@ -3,14 +3,14 @@
 from dataclasses import asdict
 from typing import Any, ClassVar
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
+from sessions_app.api.auth import IngestKey, KeyAuthentication
 
 from ecm_site.common.http import read_body
-from sessions_app.api.auth import IngestKey, KeyAuthentication
 from sessions_app.feeds import canonical, claude_hooks, claude_otlp, claude_statusline, claude_transcript
 from sessions_app.feeds.base import Context, Feed
 from sessions_app.services import ingest
@@ -33,7 +33,7 @@ class IngestView(APIView):
 
     def post(self, request: Request) -> HttpResponse:
         """Take one delivery."""
-        body = read_body(request._request, self.limit, self.inflated_limit)  # noqa: SLF001 - DRF's own name for Django's request
+        body = read_body(request._request, self.limit, self.inflated_limit)
         now = timezone.now()
         context = Context(
             received_ms=int(now.timestamp() * 1000),
@@ -42,9 +42,9 @@ class IngestView(APIView):
         )
         sender = Sender(request.auth.team_id, request.auth.developer)
         receipt = ingest.receive(sender=sender, feed=self.feed, body=body, context=context, now=now)
-        return self.answer(request._request, receipt)  # noqa: SLF001 - as above
+        return self.answer(receipt, as_text=request.query_params.get("as") == "text")
 
-    def answer(self, request: HttpRequest, receipt: Receipt) -> HttpResponse:
+    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:  # noqa: ARG002 - hooks look at it
         """The product's own receipt."""
         return Response(told(receipt), status=self.status)
 
@@ -93,9 +93,9 @@ class ClaudeHookView(IngestView):
     feed = claude_hooks.FEED
     limit = inflated_limit = 8 * MIB
 
-    def answer(self, request: HttpRequest, receipt: Receipt) -> HttpResponse:
+    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
         """Nothing that the host could misread."""
-        kind = "text/plain" if request.GET.get("as") == "text" else "application/json"
+        kind = "text/plain" if as_text else "application/json"
         answer = HttpResponse(b"", content_type=kind)
         refused = len(receipt.refused)
         answer["X-ECM-Receipt"] = f"accepted={receipt.accepted} duplicate={receipt.duplicate} refused={refused}"
@@ -107,7 +107,7 @@ class OtlpView(IngestView):
 
     rejected: ClassVar[str]
 
-    def answer(self, request: HttpRequest, receipt: Receipt) -> HttpResponse:
+    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:  # noqa: ARG002 - hooks look at it
         """`{}` or `{"partialSuccess": …}`; int64 travels as a decimal string in OTLP/JSON."""
         if not receipt.refused:
             return Response({})

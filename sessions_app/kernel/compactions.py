@@ -95,9 +95,7 @@ def sightings(readings: Iterable[CompactionReading], clock: tuple[int, int] | No
     """Join signals to compactions; `clock` is the span of all timed readings of the session."""
     ordered = sorted(readings, key=lambda r: (_time(r), r.key))
     found: list[Sighting] = []
-    for reading in ordered:
-        if reading.signal in (Signal.BOUNDARY, Signal.MICRO):
-            found.append(Sighting({reading.signal: reading}))
+    found.extend(Sighting({r.signal: r}) for r in ordered if r.signal in (Signal.BOUNDARY, Signal.MICRO))
     for signal in (Signal.SUMMARY, Signal.TELEMETRY, Signal.POST_HOOK, Signal.START_HOOK):
         _place(found, [r for r in ordered if r.signal is signal], clock)
     _place_attempts(found, [r for r in ordered if r.signal is Signal.PRE_HOOK], clock)
@@ -125,9 +123,7 @@ def _place(found: list[Sighting], readings: Sequence[CompactionReading], clock: 
 def _join_nearest(
     found: list[Sighting], reading: CompactionReading, tie: Callable[[Sighting, CompactionReading], bool]
 ) -> bool:
-    open_ones = [
-        s for s in found if reading.signal not in s.signals and s.kind is not Kind.MICRO and tie(s, reading)
-    ]
+    open_ones = [s for s in found if reading.signal not in s.signals and s.kind is not Kind.MICRO and tie(s, reading)]
     if not open_ones:
         return False
     best = min(open_ones, key=lambda s: (abs((s.at_ms or 0) - _time(reading)), s.key))

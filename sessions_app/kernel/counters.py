@@ -3,19 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from sessions_app.kernel.facts import Leaves, SlotFact
 from sessions_app.kernel.readings import CounterReading
 from sessions_app.kernel.times import SLOT_MS, when
 
-if TYPE_CHECKING:
-    from sessions_app.kernel.fold import Prices
-
 COST = "cost_nanousd"
 
 
-def slots(readings: Iterable[CounterReading], prices: "Prices") -> list[SlotFact]:
+def slots(readings: Iterable[CounterReading]) -> list[SlotFact]:
     """Quarters of an hour by model. Not priced: a sum of calls may fall into a tier that no call reached."""
     sums: dict[tuple[int, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for reading in readings:

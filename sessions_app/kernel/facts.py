@@ -7,7 +7,7 @@ from typing import Any
 
 from sessions_app.kernel.compactions import Kind, State
 from sessions_app.kernel.readings import CallReading, CompactionReading, Purpose, Reading
-from sessions_app.kernel.zones import Thresholds, Window, Zone
+from sessions_app.kernel.zones import DEFAULT_LINES, Thresholds, Window, Zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class FoldInput:
     readings: tuple[Reading, ...]
     received_ms: int
     kin: tuple[Kin, ...] = ()
-    thresholds: Thresholds = Thresholds()
+    thresholds: Thresholds = DEFAULT_LINES
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,6 @@ def fold(given: FoldInput, prices: Prices) -> SessionFold:
         parent=parent,
         stepped_back=stepped_back,
         ends_with_compaction=bool(sequence) and _last_main(sequence),
-        prices=prices,
         first_line=first_line_ms(given.readings),
     )
 
@@ -222,7 +221,7 @@ def _call_facts(given: FoldInput, sequence: Sequence[Step], base_depth: int, pri
     meters = [r for r in given.readings if isinstance(r, MeterReading)]
     steps = [r for r in given.readings if isinstance(r, StepsReading)]
     marks = [r for r in given.readings if isinstance(r, MarkReading)]
-    main = [t for t in sequence if isinstance(t, OwnedCall) and t.is_point or isinstance(t, Sighting)]
+    main = [t for t in sequence if (isinstance(t, OwnedCall) and t.is_point) or isinstance(t, Sighting)]
     order = [
         points.Point(t.key, t.at_ms, t.model, t.occupancy) if isinstance(t, OwnedCall) else t.at_ms or 0
         for t in main

@@ -77,7 +77,11 @@ class Shares:
     """Tool results of the main thread by time, to be asked for the share at a moment."""
 
     def __init__(self, tools: Mapping[str, ToolSize]) -> None:
-        timed = sorted((t.at_ms, t.result_bytes) for t in tools.values() if _counts(t))
+        timed = sorted(
+            (t.at_ms, t.result_bytes)
+            for t in tools.values()
+            if not t.thread and t.at_ms is not None and t.result_bytes is not None
+        )
         self._times = [at for at, _ in timed]
         self._sums = [0]
         for _, size in timed:
@@ -89,10 +93,6 @@ class Shares:
             return None
         inside = self._sums[bisect_right(self._times, until_ms)] - self._sums[bisect_right(self._times, since_ms)]
         return min(1000, inside * 1000 // (BYTES_PER_TOKEN * occupancy))
-
-
-def _counts(tool: ToolSize) -> bool:
-    return not tool.thread and tool.at_ms is not None and tool.result_bytes is not None
 
 
 def walk(

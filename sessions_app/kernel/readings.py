@@ -116,9 +116,31 @@ class CallReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
 
     rules: ClassVar[Rules] = {
         **dict.fromkeys(
-            "message_id request_id thread purpose model ended_ms duration_ms uncached_input cache_read write_total write_5m"
-            " write_1h output reasoning web_searches occupancy host_cost_nanousd stop_reason prompt_id query_source speed"
-            " miss_reason missed_tokens".split(),
+            [
+                "message_id",
+                "request_id",
+                "thread",
+                "purpose",
+                "model",
+                "ended_ms",
+                "duration_ms",
+                "uncached_input",
+                "cache_read",
+                "write_total",
+                "write_5m",
+                "write_1h",
+                "output",
+                "reasoning",
+                "web_searches",
+                "occupancy",
+                "host_cost_nanousd",
+                "stop_reason",
+                "prompt_id",
+                "query_source",
+                "speed",
+                "miss_reason",
+                "missed_tokens",
+            ],
             largest,
         ),
         **dict.fromkeys(("first_ms", "received_ms"), smallest),
@@ -148,7 +170,17 @@ class CompactionReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
 
     rules: ClassVar[Rules] = {
         **dict.fromkeys(
-            "trigger duration_ms before_tokens after_tokens saved_tokens succeeded thread prompt_id".split(), largest
+            [
+                "trigger",
+                "duration_ms",
+                "before_tokens",
+                "after_tokens",
+                "saved_tokens",
+                "succeeded",
+                "thread",
+                "prompt_id",
+            ],
+            largest,
         ),
         **dict.fromkeys(("at_ms", "received_ms"), smallest),
         **dict.fromkeys(("uuids", "parents", "flags"), union),
@@ -195,8 +227,19 @@ class MeterReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
     rules: ClassVar[Rules] = {
         **dict.fromkeys(("received_ms", "at_ms"), smallest),
         **dict.fromkeys(
-            "uptime_ms model window occupancy uncached_input cache_read write_total output host_cost_nanousd"
-            " five_hour_permille seven_day_permille".split(),
+            [
+                "uptime_ms",
+                "model",
+                "window",
+                "occupancy",
+                "uncached_input",
+                "cache_read",
+                "write_total",
+                "output",
+                "host_cost_nanousd",
+                "five_hour_permille",
+                "seven_day_permille",
+            ],
             largest,
         ),
     }
@@ -273,7 +316,9 @@ class SessionReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
 
     rules: ClassVar[Rules] = {
         **dict.fromkeys(("first_ms", "received_ms"), smallest),
-        **dict.fromkeys("last_ms version branch project entrypoint developer model parent".split(), largest),
+        **dict.fromkeys(
+            ["last_ms", "version", "branch", "project", "entrypoint", "developer", "model", "parent"], largest
+        ),
         "agents": by_key(max),
         "flags": union,
     }

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions_app.kernel import counters, live
 from sessions_app.kernel.compactions import Kind, State
@@ -32,9 +32,6 @@ from sessions_app.kernel.readings import (
 )
 from sessions_app.kernel.times import SLOT_MS, when
 from sessions_app.kernel.zones import Zone
-
-if TYPE_CHECKING:
-    from sessions_app.kernel.fold import Prices
 
 #: Remarks kept per session; a broken client may produce one per call.
 MOST_WARNINGS = 100
@@ -70,13 +67,12 @@ def assemble(
     parent: str | None,
     stepped_back: Sequence[int],
     ends_with_compaction: bool,
-    prices: "Prices",
     first_line: int | None,
 ) -> SessionFold:
     """Put facts together; counters speak only where no call was read."""
     slots = _slots(calls)
     if not calls and not inherited:
-        slots = counters.slots([r for r in given.readings if isinstance(r, CounterReading)], prices)
+        slots = counters.slots(r for r in given.readings if isinstance(r, CounterReading))
     facts = [r for r in given.readings if isinstance(r, SessionReading)]
     project = _best(facts, "project")
     counted = [c for c in compactions if c.kind is Kind.COMPACTION and c.state is State.COMPLETED]

@@ -36,6 +36,10 @@ class Thresholds:
     critical: int = 90
 
 
+#: The lines of the table that ships as version 1.
+DEFAULT_LINES = Thresholds()
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """A denominator in tokens, and how it is known."""
@@ -48,7 +52,7 @@ class Window:
 HELD_AT = (200_000,)
 
 
-def zone_of(occupancy: int | None, window: int | None, thresholds: Thresholds = Thresholds()) -> Zone:
+def zone_of(occupancy: int | None, window: int | None, thresholds: Thresholds = DEFAULT_LINES) -> Zone:
     """The zone of `occupancy` tokens in a window of `window` tokens; unclamped above 100%."""
     if occupancy is None or not window:
         return Zone.UNKNOWN

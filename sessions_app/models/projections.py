@@ -144,7 +144,7 @@ class Thread(models.Model):
 
 
 class UsageSlot(models.Model):
-    """Roll-up: one session, a quarter of an hour, one model. Quarters, because some time zones are off by 45 minutes."""
+    """Roll-up: one session, one model, a quarter of an hour (some time zones are off by 45 minutes)."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="slots")
     key = models.CharField(max_length=160)

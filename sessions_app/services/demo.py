@@ -79,13 +79,19 @@ class _Author:
                 "type": "message",
                 "role": "assistant",
                 "model": self.model,
-                "content": [{"type": "tool_use", "id": tool, "name": self.rng.choice(("Bash", "Read", "Grep")), "input": {}}],
+                "content": [
+                    {"type": "tool_use", "id": tool, "name": self.rng.choice(("Bash", "Read", "Grep")), "input": {}}
+                ],
                 "stop_reason": "tool_use",
                 "usage": usage,
             },
         )
         self.now += timedelta(seconds=self.rng.uniform(3, 40))
-        result = {"type": "tool_result", "tool_use_id": tool, "content": "x" * self.rng.randint(200, 3 * max(grows, 200))}
+        result = {
+            "type": "tool_result",
+            "tool_use_id": tool,
+            "content": "x" * self.rng.randint(200, 3 * max(grows, 200)),
+        }
         self.envelope("user", message={"role": "user", "content": [result]})
 
     def compact(self, trigger: str) -> None:
@@ -124,7 +130,7 @@ def _transcript(rng: random.Random, started: datetime) -> list[dict[str, object]
 
 def transcripts(now: datetime, sessions: int = 40) -> Iterator[bytes]:
     """Invented transcripts of the last seven days; the same for the same `now`."""
-    rng = random.Random(SEED)  # noqa: S311 - invented data, not a secret
+    rng = random.Random(SEED)
     for _ in range(sessions):
         started = now - timedelta(hours=rng.uniform(3, 7 * 24))
         lines = _transcript(rng, started)

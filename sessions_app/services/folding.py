@@ -164,6 +164,6 @@ def fold_all(ids: Iterable[int], now: datetime) -> int:
     for session_id in ids:
         try:
             done += fold_session(session_id=session_id, now=now)
-        except Exception as error:  # noqa: BLE001 - whatever one session holds must not stop the others
+        except Exception as error:
             park(session_id=session_id, error=error, now=now)
     return done

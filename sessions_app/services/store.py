@@ -66,9 +66,7 @@ def held(names: Iterable[Name]) -> dict[Name, Reading]:
             " ON r.session_id = s AND r.kind = k AND r.source = o AND r.key = y",
             tuple(list(column) for column in zip(*wanted, strict=True)),
         )
-        return {
-            Name(int(str(s)), str(k), str(o), str(y)): decode(str(k), str(body)) for s, k, o, y, body in cur
-        }
+        return {Name(int(str(s)), str(k), str(o), str(y)): decode(str(k), str(body)) for s, k, o, y, body in cur}
 
 
 def keep(team_id: int, readings: Mapping[Name, Reading], now: datetime) -> None:

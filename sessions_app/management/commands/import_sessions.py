@@ -56,15 +56,15 @@ class Command(BaseCommand):
                 records += progress.accepted
                 refused += [(path, refusal) for refusal in progress.refused]
                 if size > importing.PIECE:
-                    self._progress(len(files), records, (done + progress.read_bytes) / total, started, total)
+                    self._progress(len(files), records, (done + progress.read_bytes) / total)
             done += size
-            self._progress(len(files), records, done / total, started, total)
+            self._progress(len(files), records, done / total)
         seconds = time.monotonic() - started
-        self._progress(len(files), records, 1.0, started, total)
+        self._progress(len(files), records, 1.0)
         self.stdout.write(f"   {total / 1e6 / max(seconds, 0.001):.0f} MB/s   {seconds:.1f} s")
         return refused
 
-    def _progress(self, files: int, records: int, share: float, started: float, total: int) -> None:
+    def _progress(self, files: int, records: int, share: float) -> None:
         if not sys.stdout.isatty() and share < 1.0:
             return
         filled = int(min(share, 1.0) * BAR)
@@ -86,7 +86,8 @@ class Command(BaseCommand):
     def _tell(self, found: Findings, refused: list[tuple[Path, Any]]) -> None:
         write = self.stdout.write
         write(
-            "  Kept: numbers, times, models, branches, tool names, sizes.  Not kept: prompts, answers, tool output, paths."
+            "  Kept: numbers, times, models, branches, tool names, sizes."
+            "  Not kept: prompts, answers, tool output, paths."
         )
         self._tell_refused(refused)
         write(f"\n  {found.days} days, {found.sessions:,} sessions, {found.calls:,} calls")
