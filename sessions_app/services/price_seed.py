@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from importlib.metadata import version
+from typing import Any
 
 from genai_prices import types as package
 from genai_prices.data import providers
@@ -112,6 +113,7 @@ def _row(provider: str, model: package.ModelInfo, start: datetime, end: datetime
         if "input" in above:
             above["cache_write_1h"] = above["input"] * ratio
     searches = standard.__dict__.get("web_searches_kcount")
+    rates: dict[str, Any] = base | {f"above_{leaf}": price for leaf, price in above.items()}
     return Price(
         model=name,
         provider=provider,
@@ -121,8 +123,7 @@ def _row(provider: str, model: package.ModelInfo, start: datetime, end: datetime
         fast_multiplier=multiplier,
         web_search_usd=EXACT.scaleb(searches, -3) if isinstance(searches, Decimal) else None,
         window=_window(provider, name, model.context_window),
-        **base,
-        **{f"above_{leaf}": price for leaf, price in above.items()},
+        **rates,
     )
 
 

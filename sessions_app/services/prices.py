@@ -57,7 +57,8 @@ def stored() -> list[Price]:
 
 def _price(row: dict[str, Any]) -> Price:
     # The column pads with zeros; without them sums stay as short as they are exact.
-    return Price(**{name: v.normalize() if isinstance(v, Decimal) else v for name, v in row.items()})
+    values: dict[str, Any] = {n: v.normalize() if isinstance(v, Decimal) else v for n, v in row.items()}
+    return Price(**values)
 
 
 def load_price_book() -> PriceBook:

@@ -1,0 +1,1 @@
+"""The REST interface: ingest for machines, figures for scripts."""

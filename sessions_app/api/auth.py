@@ -1,0 +1,105 @@
+"""Who asks: a bearer key or a signed-in person; and what each may do."""
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import QuerySet
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from sessions_app.models import KeyKind, Organisation, Role, Team
+from sessions_app.services import keys
+from sessions_app.services.keys import KeyHolder
+
+
+class KeyAuthentication(BaseAuthentication):
+    """`Authorization: Bearer KEY`; `request.auth` becomes the KeyHolder, the user stays anonymous."""
+
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, KeyHolder] | None:
+        """The holder; None without a bearer key; 401 for a key that nobody holds."""
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        holder = keys.authenticate(secret.strip())
+        if holder is None:
+            raise AuthenticationFailed("This key is unknown or was revoked.", code="bad_key")
+        return AnonymousUser(), holder
+
+    def authenticate_header(self, request: Request) -> str:
+        """What a 401 asks for."""
+        return 'Bearer realm="ecm"'
+
+
+#: Of views that scripts and people read. Signed-in people need a CSRF token for anything but reading.
+READERS = [KeyAuthentication, SessionAuthentication]
+
+
+def holder_of(request: Request) -> KeyHolder | None:
+    """The key's holder; None for a signed-in person."""
+    return request.auth if isinstance(request.auth, KeyHolder) else None
+
+
+class IngestKey(BasePermission):
+    """A key that may write for one team."""
+
+    message = "Delivering needs an ingest key of a team."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Ingest keys, and admin keys that are bound to a team."""
+        holder = holder_of(request)
+        return holder is not None and holder.kind != KeyKind.READ and holder.team_id is not None
+
+
+class AnyKey(BasePermission):
+    """Any key or any signed-in person: for answers that tell nothing about sessions."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """All but strangers."""
+        return holder_of(request) is not None or request.user.is_authenticated
+
+
+class ReadAccess(BasePermission):
+    """A read or admin key, or a signed-in person."""
+
+    message = "Reading needs a read or admin key, or a login. Ingest keys only write."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Everybody known but ingest keys."""
+        holder = holder_of(request)
+        if holder is not None:
+            return holder.kind != KeyKind.INGEST
+        return request.user.is_authenticated
+
+
+class AdminAccess(BasePermission):
+    """An admin key, or an administrator of a whole organisation."""
+
+    message = "This needs an admin key, or the login of an organisation's administrator."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Whether there is an organisation that the caller may administer."""
+        return administered(request).exists()
+
+
+def administered(request: Request) -> QuerySet[Organisation]:
+    """Organisations that the caller may administer."""
+    holder = holder_of(request)
+    if holder is not None:
+        mine = Organisation.objects.filter(pk=holder.organisation_id)
+        return mine if holder.kind == KeyKind.ADMIN else mine.none()
+    if not request.user.is_authenticated:
+        return Organisation.objects.none()
+    return Organisation.objects.filter(
+        memberships__user_id=request.user.pk, memberships__team=None, memberships__role=Role.ADMIN
+    ).distinct()
+
+
+def visible_teams(request: Request) -> QuerySet[Team]:
+    """Teams whose figures concern the caller: the key's team, its organisation, or the person's teams."""
+    holder = holder_of(request)
+    if holder is None:
+        return Team.objects.for_user(request.user)
+    if holder.kind == KeyKind.ADMIN:
+        return Team.objects.filter(organisation_id=holder.organisation_id)
+    return Team.objects.filter(pk=holder.team_id or 0)

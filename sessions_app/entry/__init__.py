@@ -1,0 +1,1 @@
+"""The way in: the link from the terminal, login and logout."""
