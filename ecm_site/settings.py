@@ -19,6 +19,8 @@ HTTPS = env.flag("ECM_HTTPS")
 GIVEN_SECRET_KEY = env.secret("ECM_SECRET_KEY")
 SECRET_KEY = GIVEN_SECRET_KEY or secrets.token_urlsafe(50)
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.names("ECM_ALLOWED_HOSTS")]
+#: Where people reach this server: for links in terminals and messages.
+PUBLIC_URL = env.text("ECM_PUBLIC_URL", f"http://127.0.0.1:{env.number('ECM_PORT', 8717)}").rstrip("/")
 CSRF_TRUSTED_ORIGINS = env.names("ECM_CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
