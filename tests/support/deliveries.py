@@ -109,10 +109,15 @@ def folded(deliveries: list[Delivery], prices: Prices) -> dict[str, SessionFold]
 
 def deliver(team: Team, deliveries: list[Delivery], *, final: bool = False) -> list[Receipt]:
     """Store deliveries through the ingest service."""
-    context = Context(received_ms=NOW_MS, final=final)
     return [
-        ingest.receive(sender=Sender(team.pk), feed=FEEDS[d.feed], body=d.body, context=context, now=NOW)
-        for d in deliveries
+        ingest.receive(
+            sender=Sender(team.pk),
+            feed=FEEDS[d.feed],
+            body=d.body,
+            context=Context(received_ms=NOW_MS + number, final=final),
+            now=NOW,
+        )
+        for number, d in enumerate(deliveries)
     ]
 
 

@@ -1,0 +1,18 @@
+"""All feeds by name; the vault finds a record's feed here."""
+
+from collections.abc import Mapping
+
+from sessions_app.feeds import canonical, claude_hooks, claude_otlp, claude_statusline, claude_transcript
+from sessions_app.feeds.base import Feed
+
+FEEDS: Mapping[str, Feed] = {
+    feed.name: feed
+    for feed in (
+        canonical.FEED,
+        claude_hooks.FEED,
+        claude_otlp.LOGS,
+        claude_otlp.METRICS,
+        claude_statusline.FEED,
+        claude_transcript.FEED,
+    )
+}
