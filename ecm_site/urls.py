@@ -1,12 +1,17 @@
 """Which app answers where."""
 
-from django.urls import path
+from django.urls import include, path
 
 from ecm_site import health
+from sessions_app.api.ingest_urls import otlp_urls
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("api/v1/", include("sessions_app.api.urls")),
+    path("otlp/", include(otlp_urls)),
+    path("", include("sessions_app.entry.urls")),
+    path("", include("sessions_app.dashboard.urls")),
 ]
 
 handler400 = "ecm_site.common.pages.bad_request"

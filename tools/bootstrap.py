@@ -169,8 +169,18 @@ def made():
     return base if stamp_text(base) == stamped else None
 
 
+def is_on(python):
+    """Whether .venv runs and is built on this interpreter: then only its packages need a look."""
+    here = probe(os.path.join(VENV, "bin", "python"))
+    if here is None or here.version != python.version:
+        return False
+    return os.path.realpath(os.path.join(VENV, "bin", "python")) == os.path.realpath(python.path)
+
+
 def make_venv(uv, python):
-    """An empty .venv on this interpreter, or on one that uv downloads when there is none."""
+    """A .venv on this interpreter, or on one that uv downloads when there is none."""
+    if python is not None and is_on(python):
+        return python
     if python is not None:
         wanted, env = python.path, {"UV_PYTHON_DOWNLOADS": "never"}
     else:

@@ -9,12 +9,13 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from ecm_site.embedded import places, postgres
+from ecm_site.embedded import postgres
 from ecm_site.embedded.leftovers import is_alive
 from ecm_site.embedded.postgres import Cluster
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PREFIX = "test_ecm_"
+OTHERS = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 #: Speed instead of safety: a crash costs a test run and nothing else.
 SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}
 
@@ -70,9 +71,7 @@ def stop_if_idle() -> bool:
         if not postgres.answers(found):
             return False
         with psycopg.connect(found.url("postgres")) as connection:
-            row = connection.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
-            ).fetchone()
+            row = connection.execute(OTHERS).fetchone()
         pid = postgres.leftover(found)
         if row is None or row[0] or pid is None:
             return False

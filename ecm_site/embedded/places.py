@@ -13,6 +13,8 @@ from pathlib import Path
 CANDIDATES = ("postgres", "nobody")
 #: Where data goes when root's own folders are closed to the unprivileged user.
 ELSEWHERE = Path("/var/lib/ecm-server")
+#: The one folder that every user can be in.
+TOP = Path("/")
 #: A socket's whole path may have 107 bytes, so sockets never live below the data folder.
 SOCKET_ROOT = Path("/tmp")  # noqa: S108 - folders below are private and their owner is checked
 

@@ -1,0 +1,41 @@
+# ECM server. `make help` lists what can be done; each target says what it does behind its two hashes.
+.DEFAULT_GOAL := help
+.PHONY: help up import demo demo-drop connect disconnect test check lock bootstrap
+SHELL := /bin/sh
+BIN := .venv/bin
+MANAGE := $(BIN)/python manage.py
+export ECM_PORT ECM_HOST ECM_DATA ECM_DEMO ECM_ADMIN_PASSWORD ECM_INGEST_KEY ECM_ADMIN_KEY DATABASE_URL REDIS_URL
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+up: ## start everything on this machine; Ctrl-C stops it
+	@started=$$(date +%s); tools/python tools/bootstrap.py && \
+	ECM_STARTED=$$started exec $(BIN)/python -m ecm_site.embedded up
+
+import: bootstrap ## bring in the sessions of this machine, numbers only: [PATHS="file folder"] [TEAM=slug]
+	@$(MANAGE) import_sessions $(PATHS) $(if $(TEAM),--team $(TEAM))
+
+demo: bootstrap ## load the invented team Demo to look around in
+	@$(MANAGE) demo
+
+demo-drop: bootstrap ## remove the team Demo
+	@$(MANAGE) demo --drop
+
+connect: bootstrap ## connect the Claude Code of this machine: shows the change and asks
+	@$(MANAGE) connect
+
+disconnect: bootstrap ## take that back
+	@$(MANAGE) disconnect
+
+test: bootstrap ## run the tests: [ARGS="tests/kernel -k zones"]
+	@tools/run-tests $(ARGS)
+
+check: bootstrap ## formatting, lint, types, import arrows, templates, migrations, deployment
+	@tools/run-checks
+
+lock: bootstrap ## resolve pyproject.toml anew into requirements/
+	@tools/lock
+
+bootstrap:
+	@tools/python tools/bootstrap.py --quiet
