@@ -5,7 +5,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sessions_app.feeds.registry import FEEDS
@@ -115,7 +115,7 @@ def deliver(team: Team, deliveries: list[Delivery], *, final: bool = False) -> l
             feed=FEEDS[d.feed],
             body=d.body,
             context=Context(received_ms=NOW_MS + number, final=final),
-            now=NOW,
+            now=NOW + timedelta(milliseconds=number),
         )
         for number, d in enumerate(deliveries)
     ]
