@@ -7,6 +7,7 @@ the password in first-run.txt of the data folder.
 import argparse
 import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def shoot(browser: Browser, state: str, url: str, target: Target, out: Path) -> 
             path = out / f"{target.name}-{width_name}-{theme}.png"
             page.screenshot(path=path, full_page=True)
             sideways = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-            print(f"  {path.name}{'   scrolls sideways' if sideways else ''}")
+            sys.stdout.write(f"  {path.name}{'   scrolls sideways' if sideways else ''}\n")
             made.append(path)
             context.close()
     return made

@@ -4,7 +4,7 @@ Money is `Decimal` USD, tokens are integers, shares are integer ratios. Percenta
 zero, so that a label never names a zone which the value has not reached.
 """
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 NONE = "?"
@@ -96,7 +96,8 @@ def duration(seconds: float | None) -> str:
         return NONE
     if seconds < 1:
         return f"{max(seconds, 0):.1f} s"
-    left, parts = int(seconds), []
+    left = int(seconds)
+    parts: list[str] = []
     for name, size in _STEPS:
         if left >= size and len(parts) < 2:
             parts.append(f"{left // size} {name}")
@@ -130,8 +131,3 @@ def moment(at: datetime | None, now: datetime) -> str:
 def day(on: date, today: date) -> str:
     """A day: 30 Nov, with its year where it is not this one."""
     return f"{on.day} {on:%b}" if on.year == today.year else f"{on.day} {on:%b} {on.year}"
-
-
-def span(since: datetime, until: datetime) -> timedelta:
-    """A length of time that is never negative."""
-    return max(until - since, timedelta())

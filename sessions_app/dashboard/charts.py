@@ -1,148 +1,37 @@
-"""Geometry of the charts. Pure: values in, coordinates out.
-
-Horizontal places are percentages of the plot and vertical ones are pixels, both as text: a plot then
-fits any width while its dots and letters keep their size.
-"""
+"""The timeline of a session: fill and tokens, call by call. Pure: values in, shapes out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 
-PLOT_HEIGHT = 264
-BARS_HEIGHT = 112
-SPARK_HEIGHT = 40
-PAD = 10
+from sessions_app.dashboard.shapes import (
+    BARS_HEIGHT,
+    PAD,
+    PLOT_HEIGHT,
+    Band,
+    Box,
+    Cut,
+    Dot,
+    Line,
+    Mark,
+    Sample,
+    Segment,
+    Stack,
+    Tick,
+    Timeline,
+    level,
+    number,
+    percent,
+)
+
 #: More calls than this share a column: the highest of the column is drawn.
 MOST_COLUMNS = 240
 MOST_TICKS = 10
+#: Columns up to which words fit under them.
+MOST_NOTED = 16
 #: (lower bound in percent, zone) from the top down.
 ZONES = ((90, "CRITICAL"), (75, "RED"), (50, "AMBER"), (0, "GREEN"))
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One call as the charts see it; `occupancy` is None for calls that are no point."""
-
-    number: int
-    title: str
-    href: str
-    occupancy: int | None
-    window: int | None
-    zone: str
-    is_main: bool
-    read: int
-    written: int
-    uncached: int
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A compaction: on the call that wrote its summary, or on the edge before call `number`."""
-
-    number: int
-    is_on_call: bool
-    title: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """The fill after a call."""
-
-    x: str
-    y: str
-    zone: str
-    is_main: bool
-    title: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A straight stroke between two points."""
-
-    x1: str
-    y1: str
-    x2: str
-    y2: str
-
-
-@dataclass(frozen=True, slots=True)
-class Band:
-    """A zone's strip across the plot."""
-
-    zone: str
-    y: str
-    height: str
-    label_y: str
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A level across the plot with what it stands for on either side."""
-
-    y: str
-    left: str
-    right: str
-    is_policy: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A filled rectangle of one class."""
-
-    kind: str
-    x: str
-    y: str
-    width: str
-    height: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stack:
-    """The tokens of one call or of one column of calls, as boxes from the axis up."""
-
-    boxes: tuple[Box, ...]
-    title: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A vertical line, where a compaction was."""
-
-    x: str
-    title: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A call number under the plot."""
-
-    x: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    """Fill and tokens of a session, call by call, on one horizontal axis."""
-
-    bands: tuple[Band, ...] = ()
-    lines: tuple[Line, ...] = ()
-    gaps: tuple[Box, ...] = ()
-    strokes: tuple[Segment, ...] = ()
-    dots: tuple[Dot, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    ticks: tuple[Tick, ...] = ()
-    stacks: tuple[Stack, ...] = ()
-    levels: tuple[Line, ...] = ()
-    #: How many calls share one column at most; 1 where each has its own.
-    grouped: int = 1
-    is_wide: bool = False
-    height: int = PLOT_HEIGHT
-    bars_height: int = BARS_HEIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,22 +59,6 @@ class _Scale:
         return level(sample.occupancy * 100 / window / self.top) if window else None
 
 
-def number(value: float) -> str:
-    """A coordinate: at most two decimals, never in scientific notation."""
-    text = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "0" if text in ("", "-0") else text
-
-
-def percent(value: float) -> str:
-    """A horizontal place or length."""
-    return number(value) + "%"
-
-
-def level(share: float, height: int = PLOT_HEIGHT) -> float:
-    """The pixel of a share of the scale, 0 at the bottom and 1 at the top."""
-    return PAD + (1 - share) * (height - 2 * PAD)
-
-
 def timeline(samples: Sequence[Sample], cuts: Sequence[Cut], window: int | None) -> Timeline:
     """The two plots of a session; `window` is that of its newest call, on which subagents are drawn too."""
     if not samples:
@@ -204,6 +77,7 @@ def timeline(samples: Sequence[Sample], cuts: Sequence[Cut], window: int | None)
         dots=dots,
         marks=tuple(Mark(percent(x), cut.title, cut.href) for x, cut in places),
         ticks=_ticks(columns),
+        notes=_notes(columns),
         stacks=tuple(_stack(column, bars_top) for column in columns),
         levels=_levels(bars_top),
         grouped=max(len(column.members) for column in columns),
@@ -303,7 +177,7 @@ def _lines(scale: _Scale, window: int | None) -> tuple[Line, ...]:
         return tuple(Line(number(level(v / scale.top)), "", f"{v:,}", False) for v in (0, scale.top // 2, scale.top))
     lines = [Line(number(level(low / scale.top)), f"{low}%", _of(low, window), True) for low, _ in ZONES if low]
     ends = [0, 100] + ([scale.top] if scale.top > 100 else [])
-    return tuple([*lines, *(Line(number(level(v / scale.top)), f"{v}%", _of(v, window), False) for v in ends)])
+    return (*lines, *(Line(number(level(v / scale.top)), f"{v}%", _of(v, window), False) for v in ends))
 
 
 def _of(share: int, window: int | None) -> str:
@@ -313,6 +187,13 @@ def _of(share: int, window: int | None) -> str:
 def _ticks(columns: Sequence[_Column]) -> tuple[Tick, ...]:
     step = _nice(ceil(len(columns) / MOST_TICKS))
     return tuple(Tick(percent(c.center), str(c.members[0].number)) for c in columns[::step])
+
+
+def _notes(columns: Sequence[_Column]) -> tuple[Tick, ...]:
+    """Words under the columns, as long as they have room."""
+    if len(columns) > MOST_NOTED:
+        return ()
+    return tuple(Tick(percent(c.center), s.note) for c in columns for s in c.members if s.note)
 
 
 def _total(sample: Sample) -> int:
@@ -340,66 +221,3 @@ def _levels(top: int) -> tuple[Line, ...]:
 
 def _short(value: int) -> str:
     return f"{value // 1000:,}k" if value >= 1000 else str(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Spark:
-    """A small column chart; each column has its title."""
-
-    columns: tuple["SparkColumn", ...] = ()
-    height: int = SPARK_HEIGHT
-
-
-@dataclass(frozen=True, slots=True)
-class SparkColumn:
-    """One column; `is_unknown` where nothing is known, which is not zero."""
-
-    box: Box
-    title: str
-    is_unknown: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SparkValue:
-    """A value in any unit; None is unknown."""
-
-    value: int | None
-    title: str
-
-
-def spark(values: Sequence[SparkValue]) -> Spark:
-    """Columns scaled to the largest; what is above zero is at least a pixel and a half high."""
-    if not values:
-        return Spark()
-    largest = max((v.value or 0 for v in values), default=0) or 1
-    width = 100 / len(values)
-    inner = width * 0.8
-    columns: list[SparkColumn] = []
-    for index, entry in enumerate(values):
-        height = SPARK_HEIGHT - 2 if entry.value is None else entry.value / largest * (SPARK_HEIGHT - 2)
-        if entry.value:
-            height = max(height, 1.5)
-        x = percent(index * width + (width - inner) / 2)
-        box = Box("spark", x, number(SPARK_HEIGHT - height), percent(inner), number(height))
-        columns.append(SparkColumn(box, entry.title, entry.value is None))
-    return Spark(tuple(columns))
-
-
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """Parts of a whole side by side."""
-
-    parts: tuple[Box, ...] = field(default_factory=tuple)
-
-
-def strip(parts: Sequence[tuple[str, int]], height: int = 14) -> Strip:
-    """Boxes that tile the width in proportion; empty parts are left out."""
-    whole = sum(count for _, count in parts)
-    boxes: list[Box] = []
-    x = 0.0
-    for kind, count in parts:
-        if count > 0 and whole:
-            width = count * 100 / whole
-            boxes.append(Box(kind, percent(x), "0", percent(width), str(height)))
-            x += width
-    return Strip(tuple(boxes))

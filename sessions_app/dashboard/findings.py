@@ -11,6 +11,8 @@ ALARMING = ("AMBER", "RED", "CRITICAL")
 TRIGGERS = {"manual": "by hand", "auto": "by the host"}
 #: From this share of the spend on, one session is worth naming: one fifth.
 NAMED_SHARE = 5
+#: From this share of the spend on, a loss leads the page: one hundredth.
+WORTH_SAYING = 100
 
 
 #: The smallest prompt that any of the models caches; below it nothing can be lost.
@@ -47,20 +49,31 @@ class SessionFacts:
     is_lower_bound: bool
     peak_zone: str
     peak_percent: str
-    #: The first call in the peak zone.
+    #: The first call in the peak zone, and where it is.
     peak_call: int | None
+    peak_href: str
     #: Large losses only, without those that a compaction explains.
     losses: tuple[Loss, ...]
     #: Triggers of completed compactions, in order, each with the fill before it (such as "76.9%", or "?").
     compactions: tuple[tuple[str, str], ...]
     is_open_after_compaction: bool
+    #: What the host's own meter says where no call was seen, else "".
+    gauge: str = ""
 
 
 def of_session(facts: SessionFacts) -> Sentence:
     """What happened in one session, in two or three sentences."""
     if not facts.calls:
-        return say("No call of this session has been seen yet, so its cost and context are not known.")
+        return _without_calls(facts)
     return (*_bill(facts), *_fill(facts), *_compactions(facts))
+
+
+def _without_calls(facts: SessionFacts) -> Sentence:
+    gauge = f" The host’s own meter says {facts.gauge}." if facts.gauge else " Its context is not known."
+    if facts.cost_usd is None:
+        return say("No call of this session has been seen, so its cost is not known.", gauge)
+    bill = say("Only counters arrived, no single call: ", money(facts.cost_usd, "#cost"), " at list price.")
+    return (*bill, *say(gauge))
 
 
 def _bill(facts: SessionFacts) -> Sentence:
@@ -80,7 +93,7 @@ def _fill(facts: SessionFacts) -> Sentence:
         start = say(" How full it was is not known")
         joint = "; it "
     elif facts.peak_zone in ALARMING:
-        where = Piece(f"call {facts.peak_call}", f"#c{facts.peak_call}", str(facts.peak_call))
+        where = Piece(f"call {facts.peak_call}", facts.peak_href, str(facts.peak_call))
         start = say(f" It reached {facts.peak_zone} at ", where)
         later = facts.losses and facts.losses[0].number > facts.peak_call
         joint = " and then " if later else " and "
@@ -110,10 +123,16 @@ def _compactions(facts: SessionFacts) -> Sentence:
     done = Piece(figures.times(len(facts.compactions)), "#compactions", str(len(facts.compactions)))
     if len(facts.compactions) == 1:
         trigger, fill = facts.compactions[0]
-        at = f" at {fill}" if fill != figures.NONE else ""
+        at = f", at {fill}" if fill != figures.NONE else ""
         return say(" It was compacted ", done, f", {TRIGGERS.get(trigger, 'trigger unknown')}{at}.{end}")
     by_hand = sum(1 for trigger, _ in facts.compactions if trigger == "manual")
-    return say(" It was compacted ", done, f", {by_hand or 'none'} of them by hand.{end}")
+    return say(" It was compacted ", done, f", {_of_them(by_hand, len(facts.compactions))} by hand.{end}")
+
+
+def _of_them(part: int, whole: int) -> str:
+    if part == whole:
+        return "both" if whole == 2 else "all"
+    return f"{part or 'none'} of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +152,9 @@ class OverviewFacts:
     calls: int
     cost_usd: Decimal | None
     is_lower_bound: bool
+    #: Parts of the bill: losses after pauses, and losses without a cause that is proved.
+    avoidable_usd: Decimal
+    unexplained_usd: Decimal
     dearest: Dearest | None
     #: Calls of main threads whose zone is known, and those of them in RED or CRITICAL.
     placed_calls: int
@@ -148,15 +170,28 @@ def of_overview(facts: OverviewFacts) -> Sentence:
         return (*say(sessions, " without a known price."), *_high(facts))
     bound = "at least " if facts.is_lower_bound else ""
     verb = "costs" if facts.sessions == 1 else "cost"
-    return (*say(sessions, f" {verb} {bound}", money(facts.cost_usd), "."), *_dear(facts), *_high(facts))
+    return (*say(sessions, f" {verb} {bound}", money(facts.cost_usd), "."), *_lead(facts), *_high(facts))
 
 
-def _dear(facts: OverviewFacts) -> Sentence:
+def _lead(facts: OverviewFacts) -> Sentence:
+    """The largest thing that could be changed: pauses, then unexplained losses, then one dear session."""
+    bill = facts.cost_usd or Decimal()
+    if facts.avoidable_usd * WORTH_SAYING >= bill > 0:
+        lost = money(facts.avoidable_usd, "#went")
+        return say(
+            f" {_share(facts.avoidable_usd, bill)} of it, ", lost, ", followed pauses longer than the cache lives."
+        )
+    if facts.unexplained_usd * WORTH_SAYING >= bill > 0:
+        lost = money(facts.unexplained_usd, "#went")
+        return say(f" {_share(facts.unexplained_usd, bill)} of it, ", lost, ", was sent again without a known cause.")
     dearest = facts.dearest
-    if dearest is None or not facts.cost_usd or facts.sessions < 2 or dearest.cost_usd * NAMED_SHARE < facts.cost_usd:
+    if dearest is None or facts.sessions < 2 or dearest.cost_usd * NAMED_SHARE < bill:
         return ()
-    share = int(dearest.cost_usd * 100 / facts.cost_usd)
-    return say(f" {share}% of it is one: ", Piece(dearest.name, dearest.href), ".")
+    return say(f" {_share(dearest.cost_usd, bill)} of it is one: ", Piece(dearest.name, dearest.href), ".")
+
+
+def _share(part: Decimal, whole: Decimal) -> str:
+    return f"{int(part * 100 / whole)}%"
 
 
 def _high(facts: OverviewFacts) -> Sentence:

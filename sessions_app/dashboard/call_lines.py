@@ -1,0 +1,112 @@
+"""The table of a session's calls, and the words that go with each call."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ecm_site.common import figures
+from sessions_app.dashboard import words
+from sessions_app.models import Call
+
+PAGE_SIZE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """One call with its labels; percentages are cut towards zero."""
+
+    call: Call
+    thread: str
+    purpose: str
+    percent: str
+    #: Of the window that was known when the call was made, where a later compaction bounded it.
+    known_percent: str
+    is_estimated: bool
+    title: str
+    href: str
+    cause: str
+
+    @property
+    def is_point(self) -> bool:
+        """True for calls of the main chain that have a zone."""
+        return bool(self.call.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class CallPages:
+    """One page of the table."""
+
+    lines: tuple[CallLine, ...]
+    total: int
+    page: int
+    pages: int
+    has_known: bool
+    has_losses: bool
+
+    @property
+    def numbers(self) -> tuple[tuple[int, int, int], ...]:
+        """(page, first call, last call) of every page."""
+        return tuple(
+            (page, (page - 1) * PAGE_SIZE + 1, min(page * PAGE_SIZE, self.total)) for page in range(1, self.pages + 1)
+        )
+
+
+def call_lines(calls: Sequence[Call], threads: Mapping[str, str], window: int | None) -> tuple[CallLine, ...]:
+    """Lines in the order of calls."""
+    is_paged = len(calls) > PAGE_SIZE
+    return tuple(_line(call, threads, window, is_paged) for call in calls)
+
+
+def _line(call: Call, threads: Mapping[str, str], window: int | None, is_paged: bool) -> CallLine:
+    bounded = call.known_window if call.known_window and call.known_window != call.window else None
+    purpose = words.word(words.PURPOSES, call.purpose)
+    share = figures.percent(call.occupancy, call.window)
+    return CallLine(
+        call=call,
+        thread=threads.get(call.thread, call.thread[:8]) if call.thread else "",
+        purpose=purpose,
+        percent=share,
+        known_percent=figures.percent(call.occupancy, bounded) if bounded else "",
+        is_estimated=call.window_origin != "stated",
+        title=_title(call, share, threads.get(call.thread, ""), purpose),
+        href=href_of(call, is_paged=is_paged),
+        cause=words.word(words.CAUSES, call.miss_cause) if call.miss_cause else "",
+    )
+
+
+def href_of(call: Call, *, is_paged: bool) -> str:
+    """Where the call's line is; a long table must first show the right page."""
+    return f"?at={call.number}#c{call.number}" if is_paged else f"#c{call.number}"
+
+
+def _title(call: Call, share: str, thread: str, purpose: str) -> str:
+    """What a pointer over the call's place in a chart says."""
+    parts = [f"Call {call.number}" + (f", {thread}" if call.thread else "") + (f", {purpose}" if purpose else "")]
+    if call.zone:
+        parts.append(f"{figures.tokens(call.occupancy)} tokens, {share} {call.zone}")
+    else:
+        parts.append(f"{figures.tokens(call.prompt_tokens)} tokens")
+    parts.append(
+        f"read {figures.tokens(call.cache_read)}, written {figures.tokens(call.written_tokens)},"
+        f" uncached {figures.tokens(call.uncached_input)}"
+    )
+    return ". ".join(parts)
+
+
+def pages_of(lines: Sequence[CallLine], parameters: Mapping[str, str]) -> CallPages:
+    """The page that `calls` names, or the one that holds call `at`; else the first."""
+    pages = max(-(-len(lines) // PAGE_SIZE), 1)
+    at = _number(parameters.get("at"))
+    page = -(-at // PAGE_SIZE) if at else _number(parameters.get("calls")) or 1
+    page = min(max(page, 1), pages)
+    return CallPages(
+        lines=tuple(lines[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]),
+        total=len(lines),
+        page=page,
+        pages=pages,
+        has_known=any(line.known_percent for line in lines),
+        has_losses=any(line.cause for line in lines),
+    )
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= 9 else 0

@@ -1,0 +1,146 @@
+"""The overview: what a team's period came to, each figure with the place of its parts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db.models import Count
+from django.urls import reverse
+
+from ecm_site.common import figures
+from sessions_app.dashboard import findings, sparks
+from sessions_app.dashboard import overview_sums as sums
+from sessions_app.dashboard.ledger import ZERO, Ledger, ledger
+from sessions_app.dashboard.overview_sums import Compactions, Day, Dearest, Reason, State, Totals, ZoneShare
+from sessions_app.dashboard.scope import Scope, link_suffix
+from sessions_app.dashboard.sentences import Sentence
+from sessions_app.kernel.zones import Zone
+from sessions_app.models import Session, UsageSlot, Viewer
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewPage:
+    """All that the template shows."""
+
+    scope: Scope
+    now: datetime
+    state: State
+    totals: Totals
+    finding: Sentence
+    change: str
+    ledger: Ledger | None
+    parts: sparks.Strip
+    days: tuple[Day, ...]
+    spark: sparks.Spark
+    zones: tuple[ZoneShare, ...]
+    dearest: tuple[Dearest, ...]
+    compactions: Compactions
+    reasons: tuple[Reason, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """True when nothing happened in the period."""
+        return self.totals.sessions == 0
+
+    @property
+    def spark_caption(self) -> str:
+        """What a column is, and what the highest stands for."""
+        first = self.days[0] if self.days else None
+        length = (first.last - first.first).days + 1 if first else 1
+        highest = max((day.cost_usd for day in self.days if day.cost_usd is not None), default=None)
+        unit = "day" if length == 1 else f"{length} days"
+        return f"spend by {unit}" + (f", highest {figures.usd(highest)}" if highest else "")
+
+    @property
+    def sessions_href(self) -> str:
+        """The sessions behind all sums."""
+        return reverse("sessions") + self.scope.suffix
+
+    @property
+    def compacted_href(self) -> str:
+        """The sessions that were compacted."""
+        return self._marked("compacted")
+
+    @property
+    def lower_href(self) -> str:
+        """The sessions whose sums are lower bounds."""
+        return self._marked("lower")
+
+    @property
+    def unpriced_href(self) -> str:
+        """The sessions with calls that have no price."""
+        return self._marked("unpriced")
+
+    @property
+    def parked_href(self) -> str:
+        """The sessions that could not be worked out."""
+        return self._marked("parked")
+
+    def _marked(self, mark: str) -> str:
+        return reverse("sessions") + link_suffix({**self.scope.query, "mark": mark})
+
+
+def overview(user: Viewer, scope: Scope, now: datetime) -> OverviewPage:
+    """The page of a scope: eight queries, whatever the size."""
+    since = scope.period.since(now)
+    slots = UsageSlot.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
+    rows = sums.rows_of(slots, scope, now)
+    current = [row for row in rows if since is None or row["day"] >= since.date()]
+    inside = slots if since is None else slots.filter(slot_at__gte=since)
+    totals = sums.totals_of(current, inside.aggregate(n=Count("session", distinct=True))["n"])
+    days = sums.days_of(current, None if since is None else since.date(), now.astimezone(UTC).date())
+    reasons = sums.reasons_of(user, scope, now)
+    zones = sums.zones_of(current, scope)
+    dearest = sums.dearest_of(inside, totals.cost_usd)
+    parts = ledger(totals.cost_usd, sums.entries_of(user, scope, since))
+    return OverviewPage(
+        scope=scope,
+        now=now,
+        state=sums.state_of(user, scope),
+        totals=totals,
+        finding=findings.of_overview(_facts(totals, zones, dearest, parts, bool(reasons), scope)),
+        change=sums.change_of(rows, totals, since, scope),
+        ledger=parts,
+        parts=sums.strip_of(parts),
+        days=days,
+        spark=sums.spark_of(days, now.date()),
+        zones=zones,
+        dearest=dearest,
+        compactions=sums.compactions_of(user, scope, since),
+        reasons=reasons,
+    )
+
+
+def _facts(
+    totals: Totals,
+    zones: Iterable[ZoneShare],
+    dearest: tuple[Dearest, ...],
+    parts: Ledger | None,
+    is_bound: bool,
+    scope: Scope,
+) -> findings.OverviewFacts:
+    calls = {share.zone: share.calls for share in zones}
+    top = dearest[0] if dearest else None
+    named = (
+        findings.Dearest(name_of(top.session), reverse("session", args=[top.session.pk]), top.cost_usd) if top else None
+    )
+    sessions = reverse("sessions")
+    return findings.OverviewFacts(
+        sessions=totals.sessions,
+        calls=totals.calls + totals.aux_calls,
+        cost_usd=totals.cost_usd,
+        is_lower_bound=is_bound or totals.unpriced_calls > 0,
+        avoidable_usd=parts.avoidable.usd if parts else ZERO,
+        unexplained_usd=parts.not_explained.usd if parts else ZERO,
+        dearest=named,
+        placed_calls=sum(n for zone, n in calls.items() if zone != Zone.UNKNOWN),
+        high_calls=calls[Zone.RED] + calls[Zone.CRITICAL],
+        sessions_href=sessions + scope.suffix,
+        high_href=sessions + link_suffix({**scope.query, "zone": "HIGH"}),
+    )
+
+
+def name_of(session: Session) -> str:
+    """Project and branch, as far as they are known."""
+    project = session.project.name if session.project else "project unknown"
+    return f"{project} · {session.branch}" if session.branch else project

@@ -1,0 +1,266 @@
+"""The page of one session: what happened, call by call, and where each figure comes from."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+
+from ecm_site.common import figures
+from sessions_app.dashboard import charts, findings, shapes, words
+from sessions_app.dashboard.call_lines import PAGE_SIZE, CallLine, CallPages, call_lines, href_of, pages_of
+from sessions_app.dashboard.compaction_cards import CompactionCard, compaction_cards, counts
+from sessions_app.dashboard.findings import LEAST_TOKENS
+from sessions_app.dashboard.ledger import Entry, Ledger, ledger
+from sessions_app.dashboard.losses import LossCard, loss_cards
+from sessions_app.dashboard.sentences import Sentence
+from sessions_app.kernel.misses import Cause
+from sessions_app.kernel.readings import Purpose
+from sessions_app.models import Call, Session, Thread, Viewer
+from sessions_app.models.projections import Compaction
+
+#: Calls that a source lacks are named up to this many.
+MOST_NAMED = 4
+MOST_CHILDREN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """One way by which readings came, and which calls it did not tell."""
+
+    words: str
+    readings: int
+    calls: int
+    lacks: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadLine:
+    """One agent of the session."""
+
+    thread: Thread
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarningLine:
+    """A remark of the fold, in words."""
+
+    message: str
+    count: int
+    first_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """All that the template shows."""
+
+    session: Session
+    now: datetime
+    title: str
+    host: str
+    window_words: str
+    #: The larger window that the model is known for, where an automatic compaction showed a smaller one.
+    known_window: int | None
+    finding: Sentence
+    timeline: shapes.Timeline
+    has_agents: bool
+    calls: CallPages
+    ledger: Ledger | None
+    losses: tuple[LossCard, ...]
+    more_losses: int
+    compactions: tuple[CompactionCard, ...]
+    threads: tuple[ThreadLine, ...]
+    warnings: tuple[WarningLine, ...]
+    lower_bounds: tuple[str, ...]
+    sources: tuple[SourceLine, ...]
+    children: tuple[Session, ...]
+
+    @property
+    def host_agreement(self) -> str:
+        """How the host's own figure stands to ours."""
+        ours, theirs = self.session.cost_usd, self.session.host_cost_usd
+        if ours is None or theirs is None:
+            return ""
+        if ours == theirs:
+            return "equal"
+        return f"{figures.usd_ledger(abs(theirs - ours))} {'more' if theirs > ours else 'less'} than the list price"
+
+    @property
+    def is_waiting(self) -> bool:
+        """True when readings arrived that are not in these figures yet."""
+        return self.session.revision > self.session.folded_revision
+
+
+def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: datetime) -> SessionPage:
+    """The page of one session that the user may see: five queries; 404 for any other."""
+    session = get_object_or_404(
+        Session.objects.for_user(user).select_related("project", "team", "parent", "developer"), pk=pk
+    )
+    calls = list(session.call_rows.order_by("number"))
+    compactions = list(session.compaction_rows.order_by("number"))
+    threads = list(session.thread_rows.order_by("first_at", "key"))
+    names = {thread.key: _thread_name(thread) for thread in threads}
+    lines = call_lines(calls, names, session.window)
+    cards = compaction_cards(compactions, calls)
+    losses, more = loss_cards(calls)
+    return SessionPage(
+        session=session,
+        now=now,
+        title=_title(session),
+        host=" ".join((words.word(words.HOSTS, session.host), session.version)).strip(),
+        window_words=words.word(words.WINDOW_ORIGINS, session.window_origin) if session.window else "",
+        known_window=next((c.known_window for c in reversed(calls) if c.known_window != c.window), None),
+        finding=findings.of_session(_facts(session, calls, compactions)),
+        timeline=charts.timeline(
+            [_sample(line, session.window) for line in lines], _cuts(compactions, calls), session.window
+        ),
+        has_agents=any(call.thread and call.occupancy is not None for call in calls),
+        calls=pages_of(lines, parameters),
+        ledger=ledger(session.cost_usd, [_entry(call) for call in calls]),
+        losses=losses,
+        more_losses=more,
+        compactions=cards,
+        threads=tuple(ThreadLine(thread, names[thread.key]) for thread in threads),
+        warnings=_warnings(session),
+        lower_bounds=tuple(words.missing(session.lower_bound)),
+        sources=_sources(session, calls),
+        children=tuple(
+            Session.objects.for_user(user).filter(parent=session).order_by("first_at", "pk")[:MOST_CHILDREN]
+        ),
+    )
+
+
+def _title(session: Session) -> str:
+    project = session.project.name if session.project else "project unknown"
+    return f"{project} · {session.branch}" if session.branch else project
+
+
+def _thread_name(thread: Thread) -> str:
+    if not thread.key:
+        return "main"
+    return f"{thread.agent_type or 'subagent'} {thread.key[:8]}"
+
+
+def _entry(call: Call) -> Entry:
+    return Entry(call.purpose, call.miss_cause, 1, call.cost_usd, call.miss_cost_usd)
+
+
+def _facts(session: Session, calls: Sequence[Call], compactions: Sequence[Compaction]) -> findings.SessionFacts:
+    window = {call.key: call.window for call in calls}
+    before = {c.key: _window_before(c, calls, window) for c in compactions}
+    main = [call for call in calls if call.zone]
+    peak = next((call for call in main if call.zone == session.peak_zone), None)
+    return findings.SessionFacts(
+        calls=session.calls + session.aux_calls,
+        cost_usd=session.cost_usd,
+        unpriced_calls=session.unpriced_calls,
+        is_lower_bound=bool(session.lower_bound),
+        peak_zone=session.peak_zone,
+        peak_percent=figures.percent(session.peak_occupancy, session.window),
+        peak_call=peak.number if peak else None,
+        peak_href=href_of(peak, is_paged=len(calls) > PAGE_SIZE) if peak else "",
+        losses=_large_losses(calls),
+        compactions=tuple(
+            (c.trigger, figures.percent(c.before_tokens, before[c.key])) for c in compactions if counts(c)
+        ),
+        is_open_after_compaction=bool(main) and session.zone == "UNKNOWN",
+        gauge=_gauge(session),
+    )
+
+
+def _window_before(compaction: Compaction, calls: Sequence[Call], window: Mapping[str, int | None]) -> int | None:
+    """The window in which the context stood that was compacted: that of the thread's last call before."""
+    after = next((c.number for c in calls if c.key == compaction.next_call), None)
+    before = [c for c in calls if c.thread == compaction.thread and c.window and (after is None or c.number < after)]
+    return window[before[-1].key] if before else None
+
+
+def _gauge(session: Session) -> str:
+    """What the host's own meter says, where no call was seen."""
+    occupancy = session.current.get("occupancy") if not session.calls else None
+    if not isinstance(occupancy, int):
+        return ""
+    share = figures.percent(occupancy, session.window)
+    return f"{figures.tokens(occupancy)} tokens, {share} of its window, {session.zone}"
+
+
+def _large_losses(calls: Sequence[Call]) -> tuple[findings.Loss, ...]:
+    found = (
+        findings.Loss(call.number, call.missed_tokens, call.cache_read, call.miss_cost_usd)
+        for call in calls
+        if call.miss_cause not in ("", "compaction")
+    )
+    return tuple(loss for loss in found if loss.is_large)
+
+
+def _sample(line: CallLine, window: int | None) -> shapes.Sample:
+    call = line.call
+    return shapes.Sample(
+        number=call.number,
+        title=line.title,
+        href=line.href,
+        occupancy=call.occupancy,
+        window=call.window,
+        zone=call.zone,
+        is_main=not call.thread,
+        read=call.cache_read,
+        written=call.written_tokens,
+        uncached=call.uncached_input,
+        note=_note(call),
+    )
+
+
+def _note(call: Call) -> str:
+    if call.purpose != Purpose.TURN:
+        return "summary" if call.purpose == Purpose.COMPACTION else "aux"
+    if call.miss_cause not in ("", Cause.COMPACTION) and call.missed_tokens >= max(call.cache_read, LEAST_TOKENS):
+        return "loss"
+    return "agent" if call.thread else ""
+
+
+def _cuts(compactions: Sequence[Compaction], calls: Sequence[Call]) -> tuple[shapes.Cut, ...]:
+    """Where the main chain's context was replaced."""
+    number = {call.key: call.number for call in calls}
+    found: list[shapes.Cut] = []
+    for compaction in compactions:
+        if compaction.thread or not counts(compaction):
+            continue
+        title = f"compaction {words.word(words.TRIGGERS, compaction.trigger)}"
+        place = number.get(compaction.summary_call) or number.get(compaction.next_call)
+        if place is None:
+            at = compaction.at
+            place = next((c.number for c in calls if at and c.started_at >= at), len(calls) + 1)
+        href = f"#compaction-{compaction.number}"
+        found.append(shapes.Cut(place, compaction.summary_call in number, title, href))
+    return tuple(found)
+
+
+def _warnings(session: Session) -> tuple[WarningLine, ...]:
+    messages = Counter(str(w.get("message") or w.get("code", "")) for w in session.warnings)
+    first: dict[str, str] = {}
+    for warning in session.warnings:
+        first.setdefault(str(warning.get("message") or warning.get("code", "")), str(warning.get("at", "")))
+    return tuple(WarningLine(message, n, first[message]) for message, n in messages.items())
+
+
+def _sources(session: Session, calls: Sequence[Call]) -> tuple[SourceLine, ...]:
+    """Each source with its readings, the calls that it told and the ones that only others told."""
+    told: dict[str, set[int]] = {}
+    for call in calls:
+        for source in _usage_sources(call.origins):
+            told.setdefault(source, set()).add(call.number)
+    lines: list[SourceLine] = []
+    for source, readings in sorted(session.sources.items()):
+        mine = told.get(source, set())
+        missing = [str(call.number) for call in calls if call.number not in mine] if mine else []
+        named = f"call {words.listed(missing)}" if len(missing) <= MOST_NAMED else f"{len(missing)} calls"
+        lines.append(SourceLine(words.word(words.SOURCES, source), readings, len(mine), named if missing else ""))
+    return tuple(lines)
+
+
+def _usage_sources(origins: Mapping[str, Any]) -> list[str]:
+    usage = origins.get("usage", [])
+    return [str(source) for source in usage] if isinstance(usage, list) else []

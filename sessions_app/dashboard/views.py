@@ -1,0 +1,87 @@
+"""Views of the pages: read the address, ask for one page, render it whole or in part."""
+
+from datetime import timedelta
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.vary import vary_on_cookie, vary_on_headers
+
+from ecm_site.common import clock
+from sessions_app.dashboard.filters import filter_of
+from sessions_app.dashboard.overview import overview
+from sessions_app.dashboard.scope import scope_of
+from sessions_app.dashboard.session_list import session_list
+from sessions_app.dashboard.session_page import session_page
+
+THEMES = ("light", "dark")
+THEME_COOKIE = "ecm_theme"
+THEME_AGE = timedelta(days=365)
+
+
+@require_GET
+@login_required
+@cache_control(private=True, no_cache=True)
+@vary_on_cookie
+def show_overview(request: HttpRequest) -> HttpResponse:
+    """What a team's period came to."""
+    page = overview(request.user, scope_of(request.user, request.GET), clock.now())
+    return render(request, "home/overview.html", {"page": page, "scope": page.scope, "here": "overview"})
+
+
+@require_GET
+@login_required
+@cache_control(private=True, no_cache=True)
+@vary_on_headers("HX-Request", "Cookie")
+def list_sessions(request: HttpRequest) -> HttpResponse:
+    """Sessions of a team's period; for htmx the results alone."""
+    scope = scope_of(request.user, request.GET)
+    page = session_list(request.user, scope, filter_of(request.GET), clock.now())
+    template = "sessions/list.html"
+    if "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers:
+        template += "#results"
+    return render(request, template, {"page": page, "scope": scope, "here": "sessions"})
+
+
+@require_GET
+@login_required
+@cache_control(private=True, no_cache=True)
+@vary_on_headers("HX-Request", "Cookie")
+def show_session(request: HttpRequest, pk: int) -> HttpResponse:
+    """One session; `calls` is the page of its table, `at` the call that must be on it."""
+    scope = scope_of(request.user, request.GET)
+    page = session_page(request.user, pk, request.GET, clock.now())
+    scope = scope.around(page.session.team_id)
+    template = "sessions/session.html"
+    if request.headers.get("HX-Target") == "calls":
+        template += "#calls"
+    return render(request, template, {"page": page, "scope": scope, "here": "sessions"})
+
+
+@require_GET
+@login_required
+def short_link(request: HttpRequest, pk: int) -> HttpResponse:
+    """The short address of a session; browsers carry the fragment over."""
+    query = request.META.get("QUERY_STRING", "")
+    return redirect(reverse("session", args=[pk]) + (f"?{query}" if query else ""))
+
+
+@require_POST
+def choose_theme(request: HttpRequest) -> HttpResponse:
+    """Light, dark or (anything else) as the system says, kept in a cookie; back to where one was."""
+    target = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(target, allowed_hosts={request.get_host()}):
+        target = reverse("overview")
+    response = redirect(target)
+    theme = request.POST.get("theme", "")
+    if theme in THEMES:
+        response.set_cookie(
+            THEME_COOKIE, theme, max_age=THEME_AGE, samesite="Lax", secure=request.is_secure(), httponly=True
+        )
+    else:
+        response.delete_cookie(THEME_COOKIE, samesite="Lax")
+    return response

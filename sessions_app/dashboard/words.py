@@ -1,0 +1,81 @@
+"""Words for codes. A code without words here is shown as it is, with spaces. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+WINDOW_ORIGINS = {
+    "stated": "stated by the host",
+    "assumed": "assumed from the model",
+    "bounded": "bounded by an automatic compaction",
+}
+SOURCES = {
+    "transcript": "transcripts",
+    "otlp_log": "telemetry",
+    "otlp_metric": "metrics",
+    "hook": "hooks",
+    "statusline": "status line",
+    "canonical": "own format",
+    "proxy": "proxy",
+}
+PURPOSES = {
+    "turn": "",
+    "compaction": "compaction’s own call",
+    "advisor": "advisor",
+    "declined": "declined attempt",
+    "title": "title",
+    "auxiliary": "auxiliary",
+}
+TRIGGERS = {"manual": "by hand", "auto": "by the host", "unknown": "trigger unknown"}
+STATES = {
+    "completed": "completed",
+    "summary_only": "seen by its summary only",
+    "failed": "failed",
+    "attempt": "asked for, end not seen",
+}
+SIGNALS = {
+    "boundary": "transcript boundary",
+    "summary": "summary line",
+    "telemetry": "telemetry",
+    "post_hook": "hook after",
+    "start_hook": "hook at restart",
+    "pre_hook": "hook before",
+    "micro": "clearing record",
+}
+CAUSES = {
+    "compaction": "the first call after a compaction: expected",
+    "model_switch": "the model was changed, and caches are not shared between models",
+    "pause": "the pause was longer than the cache lives",
+    "unexplained": "not proved: the prefix changed, or the provider dropped it",
+}
+LOWER_BOUNDS = {
+    "compaction_call_unseen": "compactions whose own call is in no record that arrived (transcripts do not hold it)",
+    "output_partial": "calls whose output is a placeholder, as the record was written before the answer ended",
+}
+HOSTS = {
+    "claude-code": "Claude Code",
+    "codex": "Codex CLI",
+    "opencode": "OpenCode",
+    "copilot": "Copilot",
+    "gemini": "Gemini CLI",
+    "cursor": "Cursor",
+    "litellm": "LiteLLM",
+    "otlp": "OpenTelemetry",
+    "canonical": "own format",
+}
+
+
+def word(words: Mapping[str, str], code: str) -> str:
+    """The words of a code."""
+    return words.get(code, code.replace("_", " "))
+
+
+def missing(reasons: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What sums lack, one text per reason of the fold's list of `code` and `count`."""
+    return [f"{r.get('count', '')} {word(LOWER_BOUNDS, str(r.get('code', '')))}".strip() for r in reasons]
+
+
+def listed(parts: list[str]) -> str:
+    """A list as one reads it: a, b and c."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
