@@ -1,5 +1,7 @@
 """Who asks: a bearer key or a signed-in person; and what each may do."""
 
+from typing import cast
+
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
@@ -31,8 +33,16 @@ class KeyAuthentication(BaseAuthentication):
         return 'Bearer realm="ecm"'
 
 
-#: Of views that scripts and people read. Signed-in people need a CSRF token for anything but reading.
-READERS = [KeyAuthentication, SessionAuthentication]
+class LoginAuthentication(SessionAuthentication):
+    """A signed-in person; anything but reading needs a CSRF token."""
+
+    def enforce_csrf(self, request: Request) -> None:
+        """Check Django's own request: the framework's would parse the body, which views read themselves."""
+        super().enforce_csrf(cast(Request, request._request))
+
+
+#: Of views that scripts and people read.
+READERS = [KeyAuthentication, LoginAuthentication]
 
 
 def holder_of(request: Request) -> KeyHolder | None:

@@ -47,11 +47,10 @@ class Sums:
 
     def add(self, row: Row) -> None:
         """Add one row of the grouped query."""
-        for name, value in row.items():
-            if name in self.numbers:
-                self.numbers[name] += value or 0
-        self.cost_usd = _plus(self.cost_usd, row["cost_usd"])
-        self.no_cache_cost_usd = _plus(self.no_cache_cost_usd, row["no_cache_cost_usd"])
+        for name in self.numbers:
+            self.numbers[name] += row[f"sum_{name}"] or 0
+        self.cost_usd = _plus(self.cost_usd, row["sum_cost_usd"])
+        self.no_cache_cost_usd = _plus(self.no_cache_cost_usd, row["sum_no_cache_cost_usd"])
         self.sessions += row["sessions"]
 
     def told(self) -> dict[str, Any]:
@@ -100,8 +99,8 @@ def _slots(teams: QuerySet[Team], span: Span, group_by: str, tz: ZoneInfo) -> It
         slots.annotate(day=TruncDate("slot_at", tzinfo=tz), everything=Value(1))
         .values("everything", *_COLUMNS[group_by])
         .annotate(
-            **{name: Sum(name) for name in (*_SUMMED, *_ZONES)},
-            unpriced_slots=Count("pk", filter=Q(cost_usd__isnull=True) | Q(unpriced_calls__gt=0)),
+            **{f"sum_{name}": Sum(name) for name in (*_SUMMED, *_ZONES)},
+            sum_unpriced_slots=Count("pk", filter=Q(cost_usd__isnull=True) | Q(unpriced_calls__gt=0)),
             sessions=Count("session", distinct=True),
         )
         .order_by()
