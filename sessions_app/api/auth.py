@@ -5,7 +5,7 @@ from typing import cast
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -59,6 +59,14 @@ class IngestKey(BasePermission):
         """Ingest keys, and admin keys that are bound to a team."""
         holder = holder_of(request)
         return holder is not None and holder.kind != KeyKind.READ and holder.team_id is not None
+
+
+def writer_of(request: Request) -> tuple[int, str | None]:
+    """Team id and developer of a caller that IngestKey let in."""
+    holder = holder_of(request)
+    if holder is None or holder.team_id is None:
+        raise PermissionDenied(IngestKey.message)
+    return holder.team_id, holder.developer
 
 
 class AnyKey(BasePermission):

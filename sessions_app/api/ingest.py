@@ -8,11 +8,12 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
-from sessions_app.api.auth import IngestKey, KeyAuthentication
 
 from ecm_site.common.http import read_body
+from ecm_site.common.problems import DomainError
+from sessions_app.api.auth import IngestKey, KeyAuthentication, writer_of
 from sessions_app.feeds import canonical, claude_hooks, claude_otlp, claude_statusline, claude_transcript
-from sessions_app.feeds.base import Context, Feed
+from sessions_app.feeds.base import Context, Feed, Refused
 from sessions_app.services import ingest
 from sessions_app.services.ingest import Receipt, Sender
 
@@ -22,9 +23,9 @@ MIB = 1 << 20
 class IngestView(APIView):
     """One feed's door: limits, key, feed, store, receipt."""
 
-    authentication_classes: ClassVar = [KeyAuthentication]
-    permission_classes: ClassVar = [IngestKey]
-    parser_classes: ClassVar = []
+    authentication_classes = [KeyAuthentication]
+    permission_classes = [IngestKey]
+    parser_classes = []
     feed: ClassVar[Feed]
     #: Bytes on the wire and after inflation.
     limit: ClassVar[int] = 16 * MIB
@@ -40,11 +41,15 @@ class IngestView(APIView):
             event=request.query_params.get("event", ""),
             final=request.query_params.get("final") == "1",
         )
-        sender = Sender(request.auth.team_id, request.auth.developer)
-        receipt = ingest.receive(sender=sender, feed=self.feed, body=body, context=context, now=now)
+        sender = Sender(*writer_of(request))
+        try:
+            receipt = ingest.receive(sender=sender, feed=self.feed, body=body, context=context, now=now)
+        except Refused as refused:
+            # No record can be told apart in such a body, so there is nothing to take of it.
+            raise DomainError(refused.code, refused.message, 400, pointer=refused.pointer) from refused
         return self.answer(receipt, as_text=request.query_params.get("as") == "text")
 
-    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:  # noqa: ARG002 - hooks look at it
+    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
         """The product's own receipt."""
         return Response(told(receipt), status=self.status)
 
@@ -107,7 +112,7 @@ class OtlpView(IngestView):
 
     rejected: ClassVar[str]
 
-    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:  # noqa: ARG002 - hooks look at it
+    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
         """`{}` or `{"partialSuccess": …}`; int64 travels as a decimal string in OTLP/JSON."""
         if not receipt.refused:
             return Response({})

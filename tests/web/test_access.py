@@ -1,0 +1,143 @@
+"""Every address of the project against every kind of caller. An address that is not in the table fails the test."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from tests.support.world import World, build, session_in
+
+ROLES = (
+    "anonymous",
+    "nobody",
+    "viewer",
+    "editor",
+    "admin",
+    "other_admin",
+    "foreign_admin",
+    "organisation_admin",
+    "ingest_key",
+    "read_key",
+    "admin_key",
+    "foreign_admin_key",
+)
+
+#: A redirect to the login page; any other redirect is 302.
+LOGIN = "login"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What each role gets: who is named by itself, everybody else `others`."""
+
+    others: int | str
+    method: str = "GET"
+    body: str = ""
+    named: tuple[tuple[str, int | str], ...] = ()
+
+    def of(self, role: str) -> int | str:
+        return dict(self.named).get(role, self.others)
+
+
+def rule(others: int | str, method: str = "GET", body: str = "", **groups: int | str) -> Rule:
+    """Roles by name, or by group: keys, users, strangers (of another team or organisation)."""
+    named: dict[str, int | str] = {}
+    for group, status in groups.items():
+        for role in _GROUPS.get(group, (group,)):
+            named[role] = status
+    return Rule(others, method, body, tuple(named.items()))
+
+
+_GROUPS = {
+    "keys": ("ingest_key", "read_key", "admin_key", "foreign_admin_key"),
+    "users": ("nobody", "viewer", "editor", "admin", "other_admin", "foreign_admin", "organisation_admin"),
+    "strangers": ("nobody", "other_admin", "foreign_admin", "foreign_admin_key"),
+}
+
+EVERYBODY = rule(200)
+READS = rule(200, anonymous=401, ingest_key=403)
+PAGE = rule(200, anonymous=LOGIN, keys=LOGIN)
+#: Machines deliver with a key of a team; neither people nor other keys write.
+DELIVERY = rule(403, "POST", anonymous=401, users=401, ingest_key=200)
+DELIVERY_ACCEPTED = rule(403, "POST", anonymous=401, users=401, ingest_key=202)
+
+TABLE = {
+    "healthz": EVERYBODY,
+    "readyz": EVERYBODY,
+    "api/v1/lag": rule(200, anonymous=401),
+    "api/v1/sessions": READS,
+    "api/v1/sessions/<int:session_id>": rule(200, strangers=404, anonymous=401, ingest_key=403),
+    "api/v1/totals": READS,
+    "api/v1/keys": rule(
+        403,
+        "POST",
+        '{"team": "fresh"}',
+        anonymous=401,
+        foreign_admin=201,
+        organisation_admin=201,
+        admin_key=201,
+        foreign_admin_key=201,
+    ),
+    "api/v1/ingest": DELIVERY_ACCEPTED,
+    "api/v1/transcripts/claude-code": DELIVERY_ACCEPTED,
+    "api/v1/statusline/claude-code": DELIVERY,
+    "api/v1/hooks/claude-code": DELIVERY,
+    "otlp/v1/logs": replace(DELIVERY, body="{}"),
+    "otlp/v1/metrics": replace(DELIVERY, body="{}"),
+    # A link that nobody issued: who is in already goes on, everybody else is told what to do.
+    "enter/<str:token>": rule(410, users=302),
+    "login": rule(200, users=302),
+    "logout": rule(LOGIN, "POST"),
+    "": PAGE,
+    "sessions/": PAGE,
+    "sessions/<int:pk>/": rule(200, strangers=404, anonymous=LOGIN, keys=LOGIN),
+    # Says nothing of the session, only where its page would be.
+    "s/<int:pk>": rule(302, anonymous=LOGIN, keys=LOGIN),
+    "theme/": rule(302, "POST"),
+}
+
+
+def routes(resolver: Any = None, before: str = "") -> Iterator[str]:
+    """All routes of the project, as they are written."""
+    for entry in (resolver or get_resolver()).url_patterns:
+        if isinstance(entry, URLResolver):
+            yield from routes(entry, before + str(entry.pattern))
+        elif isinstance(entry, URLPattern):
+            yield before + str(entry.pattern)
+
+
+def address(route: str, session_id: int) -> str:
+    """The route with the session of team one in it."""
+    filled = route.replace("<int:session_id>", str(session_id)).replace("<int:pk>", str(session_id))
+    return "/" + filled.replace("<str:token>", "no-such-link")
+
+
+def answer(world: World, role: str, route: str, wanted: Rule, session_id: int) -> int | str:
+    """The status of one request; LOGIN for a redirect to the login page."""
+    client = Client()
+    if role in world.users:
+        client.force_login(world.users[role])
+    headers = {"Authorization": f"Bearer {world.secrets[role]}"} if role in world.secrets else {}
+    response = client.generic(
+        wanted.method, address(route, session_id), wanted.body, "application/json", headers=headers
+    )
+    is_login = response.status_code == 302 and response.headers["Location"].startswith("/login")
+    return LOGIN if is_login else response.status_code
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("route", sorted(set(routes()) | set(TABLE)))
+def test_access__every_address__answers_every_role_as_the_table_says(route: str) -> None:
+    assert route in TABLE, f"{route!r} is not in the table of tests/web/test_access.py"
+    assert route in set(routes()), f"{route!r} is in the table, but no address of the project"
+    world = build()
+    session = session_in(world.one, "a")
+    found = {role: answer(world, role, route, TABLE[route], session.pk) for role in ROLES}
+    assert found == {role: TABLE[route].of(role) for role in ROLES}
+
+
+def test_access__routes__are_each_written_once() -> None:
+    assert len(list(routes())) == len(set(routes()))
