@@ -1,38 +1,36 @@
 """Transcripts of Claude Code: `~/.claude/projects/*/*.jsonl`, subagents' files included.
 
 One response stands on several lines, each with the whole usage; they share `message.id` and join by
-maximum. Seen in versions 1.0 to 2.1; unknown line types are kept as husks and say nothing.
+maximum. Lines name their own session: after a resume one file may hold several. Seen in versions 1.0
+to 2.1; unknown line types only add to the chain of lines.
 """
 
 from typing import Any
 
 from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refused
+from sessions_app.feeds.claude_line import (
+    FOLDER_RANK,
+    MINUTE_MS,
+    Line,
+    is_externalizing,
+    line_of,
+    short,
+    thread_of,
+)
+from sessions_app.feeds.claude_moments import api_error, boundary, compaction, externalized, prompt
 from sessions_app.feeds.claude_usage import calls_of
 from sessions_app.feeds.husk import husk, size_of
-from sessions_app.feeds.lines import REPLACED, parse_lines
-from sessions_app.feeds.times import Moment, moment
-from sessions_app.kernel.joins import Ranked
-from sessions_app.kernel.readings import (
-    CallReading,
-    CompactionReading,
-    Mark,
-    MarkReading,
-    Reading,
-    SessionReading,
-    Signal,
-    Source,
-    StepsReading,
-    ToolSize,
-)
+from sessions_app.feeds.lines import parse_lines
+from sessions_app.kernel.readings import Reading, SessionReading, Signal, Source, StepsReading, ToolSize
 
-SHORT = 12
-#: The earliest folder names the project: later ones are where a command went.
-FOLDER_RANK = 1 << 45
-MINUTE_MS = 60_000
+__all__ = ["FEED", "FOLDER_RANK", "MINUTE_MS", "is_externalizing", "parse", "read", "short", "thread_of"]
+
+#: Fields by which a copied session names the one that it came from, the surest first.
+PARENTS = ("forkedFrom", "parentSessionId", "parent_session_id")
 
 
 def parse(body: bytes, context: Context) -> Parsed:
-    """Read a transcript or any piece of it."""
+    """Read a transcript or any piece of it. Refused lines: see `lines`, `husk`, `numbers` and `missing_session`."""
     return parse_lines(body, context, _reduce_and_read)
 
 
@@ -41,201 +39,130 @@ def _reduce_and_read(record: Any, context: Context) -> tuple[Husk, tuple[Reading
     return reduced, read(reduced, context)
 
 
-def read(line: Husk, context: Context) -> tuple[Reading, ...]:
-    """Readings of one line."""
-    session = line.get("sessionId")
-    if not isinstance(session, str) or not session:
-        if isinstance(line.get("message"), dict) and line["message"].get("usage"):
+def read(record: Husk, context: Context) -> tuple[Reading, ...]:
+    """Readings of one line. Refused: bad usage, and usage that belongs to no session."""
+    line = line_of(record, context)
+    message = record.get("message")
+    if line is None:
+        if isinstance(message, dict) and message.get("usage"):
             raise Refused("missing_session", "/sessionId", "a response without sessionId belongs to no session")
         return ()
-    at = moment(line.get("timestamp"), context.received_ms)
-    readings: list[Reading] = []
-    if line.get("type") == "assistant":
-        readings += _assistant(line, session, at, context)
-    elif line.get("type") == "system":
-        readings += _system(line, session, at)
-    elif line.get("type") == "user":
-        readings += _user(line, session, at)
-    steps = _steps(line, session, at)
-    return (*readings, *steps, _facts(line, session, at, bool(readings or steps)))
+    content = message.get("content") if isinstance(message, dict) else None
+    blocks = [block for block in content if type(block) is dict] if isinstance(content, list) else []
+    readings = _told(line, message if isinstance(message, dict) else {}, content, blocks)
+    steps = _steps(line, blocks)
+    if steps is not None:
+        readings.append(steps)
+    facts = _facts(line)
+    if facts is not None:
+        readings.append(facts)
+    return tuple(readings)
 
 
-def short(value: object) -> tuple[str, ...]:
-    """The last characters of a line's id: enough to tell lines of one session apart."""
-    return (value[-SHORT:],) if isinstance(value, str) and value else ()
+def _told(line: Line, message: Husk, content: object, blocks: list[Husk]) -> list[Reading]:
+    """What a line says by its type: calls, compactions, marks."""
+    kind = line.husk.get("type")
+    if kind == "assistant":
+        return _assistant(line, message, blocks)
+    if kind == "system":
+        found = boundary(line)
+        return [found] if found else []
+    if kind == "user":
+        if line.husk.get("isCompactSummary") is True:
+            return [compaction(line, Signal.SUMMARY, {})]
+        asked = prompt(line, blocks, content)
+        return [asked] if asked else []
+    return []
 
 
-def thread_of(line: Husk) -> Ranked:
-    """Which agent wrote the line; a copy in the main chain outranks one in a side file."""
-    agent = line.get("agentId")
-    if not line.get("isSidechain") and not agent:
-        return (30, "")
-    return (20, agent) if isinstance(agent, str) and agent else (10, "side")
-
-
-def _ranked(at: Moment, value: object) -> Ranked | None:
-    return (at.ms or 0, value) if isinstance(value, str) and value else None
-
-
-def _assistant(line: Husk, session: str, at: Moment, context: Context) -> list[Reading]:
-    message = line.get("message")
-    if not isinstance(message, dict):
-        return []
+def _assistant(line: Line, message: Husk, blocks: list[Husk]) -> list[Reading]:
     if message.get("model") == "<synthetic>":
-        return _api_error(line, session, at) if line.get("isApiErrorMessage") else []
+        return [api_error(line)] if line.husk.get("isApiErrorMessage") else []
     base: dict[str, Any] = {
-        "session": session,
+        "session": line.session,
         "source": Source.TRANSCRIPT,
-        "thread": thread_of(line),
-        "first_ms": at.ms,
-        "received_ms": context.received_ms if at.ms is None else None,
-        "prompt_id": _ranked(at, line.get("promptId")),
-        "request_id": line.get("requestId") if isinstance(line.get("requestId"), str) else None,
-        "uuids": short(line.get("uuid")),
-        "parents": short(line.get("parentUuid")),
-        "flags": tuple(sorted({*at.flags, *_flags(line)})),
+        "thread": thread_of(line.husk),
+        "first_ms": line.ms,
+        "received_ms": line.received_if_timeless,
+        "prompt_id": line.ranked(line.husk.get("promptId")),
+        "request_id": line.text("requestId"),
+        "uuids": short(line.husk.get("uuid")),
+        "parents": short(line.husk.get("parentUuid")),
+        "flags": line.flags,
     }
-    calls: list[Reading] = list(calls_of(message, base, at.ms or 0, str(line.get("uuid") or "")))
-    return calls + _externalized(message, session, at)
+    return [*calls_of(message, base, line.ms or 0, line.text("uuid") or ""), *externalized(line, blocks)]
 
 
-def _flags(line: Husk) -> tuple[str, ...]:
-    return (REPLACED,) if line.get(REPLACED) is True else ()
-
-
-def _api_error(line: Husk, session: str, at: Moment) -> list[Reading]:
-    key = str(line.get("uuid") or at.ms)
-    return [MarkReading(session=session, source=Source.TRANSCRIPT, key=key, mark=Mark.API_ERROR, at_ms=at.ms)]
-
-
-def is_externalizing(tool: str) -> bool:
-    """Whether a tool writes to durable memory."""
-    return tool == "memory" or tool.startswith("mcp__crystalium__")
-
-
-def _externalized(message: Husk, session: str, at: Moment) -> list[Reading]:
-    return [
-        MarkReading(session=session, source=Source.TRANSCRIPT, key=block["id"], mark=Mark.EXTERNALIZE, at_ms=at.ms)
-        for block in _blocks(message, "tool_use")
-        if is_externalizing(str(block.get("name"))) and isinstance(block.get("id"), str)
-    ]
-
-
-def _system(line: Husk, session: str, at: Moment) -> list[Reading]:
-    signals = {"compact_boundary": Signal.BOUNDARY, "microcompact_boundary": Signal.MICRO}
-    signal = signals.get(str(line.get("subtype")))
-    if signal is None:
-        return []
-    names = ("compactMetadata", "compact_metadata", "microcompactMetadata")
-    meta = next((line[n] for n in names if isinstance(line.get(n), dict)), {})
-    return [_compaction(line, session, at, signal, meta)]
-
-
-def _compaction(line: Husk, session: str, at: Moment, signal: Signal, meta: Husk) -> CompactionReading:
-    uuid = line.get("uuid")
-    return CompactionReading(
-        session=session,
-        source=Source.TRANSCRIPT,
-        key=uuid if isinstance(uuid, str) and uuid else f"{signal}:{at.ms}",
-        signal=signal,
-        trigger=_ranked(at, meta.get("trigger")),
-        at_ms=at.ms,
-        duration_ms=_count(meta, "durationMs", "duration_ms"),
-        before_tokens=_count(meta, "preTokens", "pre_tokens"),
-        after_tokens=_count(meta, "postTokens", "post_tokens"),
-        saved_tokens=_count(meta, "tokensSaved", "tokens_saved"),
-        thread=thread_of(line),
-        prompt_id=_ranked(at, line.get("promptId")),
-        uuids=short(uuid),
-        parents=short(line.get("logicalParentUuid") or line.get("parentUuid")),
-        flags=at.flags,
-    )
-
-
-def _count(meta: Husk, *names: str) -> int | None:
-    """A figure beside a compaction; a bad one is unknown and does not cost the compaction."""
-    for name in names:
-        value = meta.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1 << 62:
-            return int(value)
-    return None
-
-
-def _user(line: Husk, session: str, at: Moment) -> list[Reading]:
-    uuid = line.get("uuid")
-    if line.get("isCompactSummary") is True:
-        return [_compaction(line, session, at, Signal.SUMMARY, {})]
-    message = line.get("message")
-    if not isinstance(message, dict) or not isinstance(uuid, str) or line.get("isMeta") or line.get("isSidechain"):
-        return []
-    if _blocks(message, "tool_result"):
-        return []
-    prompt = _ranked(at, line.get("promptId"))
-    return [
-        MarkReading(
-            session=session, source=Source.TRANSCRIPT, key=uuid, mark=Mark.PROMPT, at_ms=at.ms, prompt_id=prompt
-        )
-    ]
-
-
-def _blocks(message: Husk, kind: str) -> list[Husk]:
-    content = message.get("content")
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if isinstance(block, dict) and block.get("type") == kind]
-
-
-def _steps(line: Husk, session: str, at: Moment) -> list[Reading]:
+def _steps(line: Line, blocks: list[Husk]) -> StepsReading | None:
     """The line's place in the chain and the tool uses that it names or answers."""
-    parent = short(line.get("logicalParentUuid") or line.get("parentUuid"))
-    own = short(line.get("uuid"))
+    own = short(line.husk.get("uuid"))
+    parent = short(line.husk.get("logicalParentUuid") or line.husk.get("parentUuid"))
     links = {own[0]: parent[0]} if own and parent else {}
-    tools = _tools(line, at)
+    tools = _tools(line, blocks) if blocks else {}
     if not links and not tools:
-        return []
-    minute = (at.ms or 0) // MINUTE_MS
-    return [StepsReading(session=session, source=Source.TRANSCRIPT, key=str(minute), links=links, tools=tools)]
+        return None
+    minute = (line.ms if line.ms is not None else line.received_ms) // MINUTE_MS
+    return StepsReading(session=line.session, source=Source.TRANSCRIPT, key=str(minute), links=links, tools=tools)
 
 
-def _tools(line: Husk, at: Moment) -> dict[str, ToolSize]:
-    message = line.get("message")
-    if not isinstance(message, dict):
-        return {}
-    thread = thread_of(line)[1]
+def _tools(line: Line, blocks: list[Husk]) -> dict[str, ToolSize]:
+    thread = thread_of(line.husk)[1]
     tools: dict[str, ToolSize] = {}
-    for block in _blocks(message, "tool_use"):
-        if isinstance(block.get("id"), str):
-            name = block.get("name") if isinstance(block.get("name"), str) else None
-            tools[block["id"]] = ToolSize(name=name, input_bytes=size_of(block.get("input")), thread=thread)
-    for block in _blocks(message, "tool_result"):
-        if isinstance(block.get("tool_use_id"), str):
-            tools[block["tool_use_id"]] = ToolSize(
+    for block in blocks:
+        use, answered, name = block.get("id"), block.get("tool_use_id"), block.get("name")
+        if block.get("type") == "tool_use" and isinstance(use, str) and use:
+            tools[use] = ToolSize(
+                name=name if isinstance(name, str) else None, input_bytes=size_of(block.get("input")), thread=thread
+            )
+        elif block.get("type") == "tool_result" and isinstance(answered, str) and answered:
+            tools[answered] = ToolSize(
                 result_bytes=size_of(block.get("content")),
                 failed=int(block.get("is_error") is True),
-                at_ms=at.ms,
+                at_ms=line.ms,
                 thread=thread,
             )
     return tools
 
 
-def _facts(line: Husk, session: str, at: Moment, says_something: bool) -> SessionReading:
-    cwd = line.get("cwd")
-    agent = line.get("agentId")
-    kind = line.get("agentType") or line.get("attributionAgent")
+def _facts(line: Line) -> SessionReading | None:
+    """What the line says of the whole session; None when that is nothing."""
+    record, ms = line.husk, line.ms
+    folder, agents, parent = line.text("cwd"), _agents(line), _parent(line)
+    if ms is None and not (folder or agents or parent):
+        return None
+    seen_ms = line.received_ms if ms is None else ms
     return SessionReading(
-        session=session,
+        session=line.session,
         source=Source.TRANSCRIPT,
         key="session",
-        first_ms=at.ms,
-        last_ms=at.ms,
-        version=_ranked(at, line.get("version")),
-        branch=_ranked(at, line.get("gitBranch")),
-        project=(FOLDER_RANK - (at.ms or 0), cwd) if isinstance(cwd, str) and cwd else None,
-        entrypoint=_ranked(at, line.get("entrypoint")),
-        agents={agent: kind} if says_something and isinstance(agent, str) and isinstance(kind, str) else {},
+        first_ms=ms,
+        last_ms=ms,
+        version=line.ranked(record.get("version")),
+        branch=line.ranked(record.get("gitBranch")),
+        project=(FOLDER_RANK - seen_ms, folder) if folder else None,
+        entrypoint=line.ranked(record.get("entrypoint")),
+        parent=line.ranked(parent),
+        agents=agents,
     )
 
 
-FEED = Feed("claude-code-transcript", "claude-code", parse, read)
+def _agents(line: Line) -> dict[str, str]:
+    """Types of agents by id: from the agent's own lines, or from the result of the tool that ran it."""
+    result = line.husk.get("toolUseResult")
+    ran = result if isinstance(result, dict) else {}
+    own = (line.husk.get("agentId"), line.husk.get("agentType") or line.husk.get("attributionAgent"))
+    pairs = (own, (ran.get("agentId"), ran.get("agentType")))
+    return {agent: kind for agent, kind in pairs if isinstance(agent, str) and agent and isinstance(kind, str) and kind}
 
-__all__ = ["FEED", "CallReading", "is_externalizing", "parse", "read", "thread_of"]
+
+def _parent(line: Line) -> str | None:
+    """The session that this one was copied from, where the host says so."""
+    for name in PARENTS:
+        value = line.husk.get(name)
+        told = value.get("sessionId") if isinstance(value, dict) else value
+        if isinstance(told, str) and told and told != line.session:
+            return told
+    return None
+
+
+FEED = Feed("claude-code-transcript", "claude-code", parse, read)

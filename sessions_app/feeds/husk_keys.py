@@ -14,7 +14,6 @@ IDS = _words(
     " thread_id threadId tool_use_id toolUseId toolUseID parentToolUseID parent_tool_use_id sourceToolUseID"
     " sourceToolAssistantUUID compactedToolIds interruptedMessageId trace_id traceId span_id spanId parentSpanId"
     " generation_id session.id prompt.id request.id conversation.id gen_ai.response.id gen_ai.conversation.id"
-    " key"
 )
 
 #: One-word values: types, states, roles, reasons, names of tools and agents, versions.
@@ -62,6 +61,9 @@ CONTENT = _words(
     " permission_suggestions background_tasks session_crons added_dirs addedLines addedBlocks snippet diff patch"
     " file_path filePath path paths transcript_path agent_transcript_path filename output_style lines globs"
 )
+
+#: Names of projects: a git remote, or a name that may hold a slash.
+PROJECTS = _words("project project_name")
 
 #: What a tool result says of the agent that it ran.
 AGENT_FACTS = ("agentId", "agentType")

@@ -1,40 +1,49 @@
 """Lines of JSON: split on LF only, decoded one by one, so that one bad line costs itself alone."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
 from sessions_app.feeds.base import Context, Husk, Item, Parsed, Refusal, Refused
+from sessions_app.feeds.husk import FLAGS
 from sessions_app.kernel.readings import Reading
 
 LONGEST_LINE = 8 << 20
+DEEPEST = 64
 REPLACED = "utf8_replaced"
+#: White space of JSON, and the byte order mark that some editors put first.
+_SPACE, _MARK = b" \t\r", b"\xef\xbb\xbf"
 
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _decode = msgspec.json.Decoder().decode
 
+type Read = Callable[[Any, Context], tuple[Husk, tuple[Reading, ...]]]
 
-def parse_lines(body: bytes, context: Context, read: Callable[[Any, Context], tuple[Husk, tuple[Reading, ...]]]) -> Parsed:
-    """Read each line; an unfinished last line without a line end is pending, unless the upload is final."""
+
+def parse_lines(body: bytes, context: Context, read: Read) -> Parsed:
+    """Read each line with `read`, which gives husk and readings or raises Refused.
+
+    A last line without a line end counts when it is complete; else it is pending, or refused if the
+    upload is final. Codes: `not_json`, `too_deep`, `line_too_large`, and those of `read`.
+    """
     parsed = Parsed()
     for position, line, ended in _lines(body):
         if not line:
             continue
         try:
             record, replaced = decode(line)
+            if replaced and type(record) is dict:
+                record[FLAGS] = [REPLACED]
+            husk, readings = read(record, context)
         except Refused as refused:
             if not ended and not context.final and refused.code == "not_json":
                 parsed.pending_bytes = len(line)
             else:
-                parsed.refusals.append(_at(position, refused))
-            continue
-        try:
-            if replaced and isinstance(record, dict):
-                record[REPLACED] = True
-            husk, readings = read(record, context)
-        except Refused as refused:
-            parsed.refusals.append(_at(position, refused))
+                parsed.refusals.append(Refusal(position, refused.pointer, refused.code, refused.message))
             continue
         parsed.items.append(Item(position, husk, readings))
         if replaced:
@@ -42,18 +51,14 @@ def parse_lines(body: bytes, context: Context, read: Callable[[Any, Context], tu
     return parsed
 
 
-def _at(position: int, refused: Refused) -> Refusal:
-    return Refusal(position, refused.pointer, refused.code, refused.message)
-
-
 def _lines(body: bytes) -> Iterator[tuple[int, bytes, bool]]:
-    """(1-based number, content without white space around, whether it was ended), without a copy of the whole."""
-    start, number, size = 0, 0, len(body)
+    """(1-based number, line without white space around it, whether it was ended); copies one line at a time."""
+    start, number, size = len(_MARK) if body.startswith(_MARK) else 0, 0, len(body)
     while start < size:
         end = body.find(b"\n", start)
         stop = size if end < 0 else end
         number += 1
-        yield number, body[start:stop].strip(b" \t\r\xef\xbb\xbf" if number == 1 else b" \t\r"), end >= 0
+        yield number, body[start:stop].strip(_SPACE), end >= 0
         start = stop + 1
 
 
@@ -61,19 +66,39 @@ def decode(line: bytes) -> tuple[Any, bool]:
     """The value of one JSON text, and whether bytes had to be replaced. Refused with a code where it has none."""
     if len(line) > LONGEST_LINE:
         raise Refused("line_too_large", "", f"{len(line):,} bytes; the limit is {LONGEST_LINE:,}")
+    if _nests_deeper(line, DEEPEST):
+        raise Refused("too_deep", "", f"nested deeper than {DEEPEST}")
     try:
         return _decode(line), False
     except RecursionError:
         raise Refused("too_deep", "", "nested too deeply to be read") from None
-    except (msgspec.DecodeError, ValueError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, ValueError) as error:
         return _second_try(line, error)
 
 
+def _nests_deeper(text: bytes, limit: int) -> bool:
+    """Whether brackets nest deeper than `limit`, found without recursion.
+
+    The parser recurses in C; on a server thread's small stack that ends the process, not in an exception.
+    """
+    if text.count(b"[") + text.count(b"{") <= limit:
+        return False
+    brackets = _STRING.sub(b"", text).translate(None, delete=_NO_BRACKETS)
+    for _ in range(limit):
+        if not brackets:
+            return False
+        # Each round takes away the innermost pairs: as many rounds as there are levels.
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return len(brackets) > limit
+
+
 def _second_try(line: bytes, error: Exception) -> tuple[Any, bool]:
-    """Bytes that are no UTF-8 and lone surrogates are replaced; everything else is no JSON."""
-    text = line.decode("utf-8", "replace")
-    replaced = "\ufffd" in text and b"\xef\xbf\xbd" not in line
-    if not replaced and b"\\ud" not in line.lower():
+    """Bytes that are no UTF-8 are replaced and lone surrogates taken; everything else is no JSON."""
+    try:
+        text, replaced = line.decode(), False
+    except UnicodeDecodeError:
+        text, replaced = line.decode("utf-8", "replace"), True
+    if not replaced and b"\\ud" not in line and b"\\uD" not in line:
         raise Refused("not_json", "", _reason(error)) from None
     try:
         return json.loads(text, parse_constant=_no_constant), replaced
