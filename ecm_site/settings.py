@@ -128,9 +128,11 @@ USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATIC_ROOT = Path(env.text("ECM_STATIC_ROOT", str(BASE_DIR / "staticfiles")))
+COLLECTED = Path(env.text("ECM_STATIC_ROOT", str(BASE_DIR / "staticfiles")))
 #: Hashed names where collectstatic has run (container images); otherwise served from the sources.
-STATIC_COLLECTED = (STATIC_ROOT / "staticfiles.json").exists() or env.flag("ECM_COLLECT_STATIC")
+STATIC_COLLECTED = (COLLECTED / "staticfiles.json").exists() or env.flag("ECM_COLLECT_STATIC")
+# whitenoise warns about a folder that is not there.
+STATIC_ROOT = COLLECTED if STATIC_COLLECTED else None
 WHITENOISE_USE_FINDERS = not STATIC_COLLECTED
 WHITENOISE_AUTOREFRESH = DEBUG
 STORAGES = {

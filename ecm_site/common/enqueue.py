@@ -9,7 +9,6 @@ import threading
 import time
 
 from celery import Celery, current_app
-from django.conf import settings
 from django.db import transaction
 from kombu import Connection
 
@@ -91,7 +90,7 @@ def broker_answers() -> bool:
 def _connection(app: Celery) -> Connection:
     if outbox.connection is None:
         options: dict[str, object] = {"max_retries": 0, "connect_retries_timeout": PATIENCE_SECONDS}
-        if not settings.CELERY_BROKER_URL.startswith("filesystem"):
+        if not str(app.conf.broker_url).startswith("filesystem"):
             options |= {"socket_connect_timeout": PATIENCE_SECONDS, "socket_timeout": PATIENCE_SECONDS}
         outbox.connection = app.connection_for_write(connect_timeout=PATIENCE_SECONDS, transport_options=options)
     return outbox.connection

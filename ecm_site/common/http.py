@@ -103,12 +103,15 @@ def _joined(pieces: Iterator[bytes], limit: int) -> bytes:
 
 def _inflated(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     """Inflate member by member, at most one CHUNK at a time, whatever the ratio."""
-    inflate = None
+    inflate, start = None, b""
     for chunk in chunks:
-        rest, more = chunk, True
+        rest, more = start + chunk, True
         if inflate is None:
-            bare = encoding == "deflate" and not _has_zlib_header(chunk)
-            inflate = zlib.decompressobj(BARE if bare else DETECT)
+            if len(rest) < 2:
+                start = rest
+                continue
+            bare = encoding == "deflate" and not _has_zlib_header(rest)
+            inflate, start = zlib.decompressobj(BARE if bare else DETECT), b""
         while rest or more:
             if inflate.eof:
                 inflate = zlib.decompressobj(DETECT)
@@ -120,10 +123,10 @@ def _inflated(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
             # A full piece may leave output inside zlib although all input is consumed.
             more = len(piece) == CHUNK and not inflate.eof
             rest = inflate.unused_data if inflate.eof else inflate.unconsumed_tail
-    if inflate is not None and not inflate.eof:
+    if start or (inflate is not None and not inflate.eof):
         raise BadEncoding(NOT_WHOLE)
 
 
 def _has_zlib_header(start: bytes) -> bool:
     """RFC 1950: the first two bytes are a multiple of 31; some senders of "deflate" leave them out."""
-    return len(start) > 1 and start[0] & 15 == 8 and int.from_bytes(start[:2]) % 31 == 0
+    return start[0] & 15 == 8 and int.from_bytes(start[:2]) % 31 == 0
