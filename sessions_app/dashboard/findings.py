@@ -15,6 +15,7 @@ NAMED_SHARE = 5
 WORTH_SAYING = 100
 
 
+MICRO = Decimal(1_000_000)
 #: The smallest prompt that any of the models caches; below it nothing can be lost.
 LEAST_TOKENS = 1_024
 
@@ -98,8 +99,8 @@ def _fill(facts: SessionFacts) -> Sentence:
         later = facts.losses and facts.losses[0].number > facts.peak_call
         joint = " and then " if later else " and "
     else:
-        start = say(f" It stayed {facts.peak_zone}, {facts.peak_percent} at most")
-        joint = " and "
+        start = say(f" It stayed {facts.peak_zone}, at most {facts.peak_percent}")
+        joint = ", and "
     return (*start, *say(joint), *lost, *say(".")) if lost else (*start, *say("."))
 
 
@@ -174,14 +175,15 @@ def of_overview(facts: OverviewFacts) -> Sentence:
 
 
 def _lead(facts: OverviewFacts) -> Sentence:
-    """The largest thing that could be changed: pauses, then unexplained losses, then one dear session."""
+    """The largest loss, with or without a proved cause; without any to speak of, the dearest session."""
     bill = facts.cost_usd or Decimal()
-    if facts.avoidable_usd * WORTH_SAYING >= bill > 0:
+    largest = max(facts.avoidable_usd, facts.unexplained_usd)
+    if largest == facts.avoidable_usd and largest * WORTH_SAYING >= bill > 0:
         lost = money(facts.avoidable_usd, "#went")
         return say(
             f" {_share(facts.avoidable_usd, bill)} of it, ", lost, ", followed pauses longer than the cache lives."
         )
-    if facts.unexplained_usd * WORTH_SAYING >= bill > 0:
+    if largest * WORTH_SAYING >= bill > 0:
         lost = money(facts.unexplained_usd, "#went")
         return say(f" {_share(facts.unexplained_usd, bill)} of it, ", lost, ", was sent again without a known cause.")
     dearest = facts.dearest
@@ -191,7 +193,7 @@ def _lead(facts: OverviewFacts) -> Sentence:
 
 
 def _share(part: Decimal, whole: Decimal) -> str:
-    return f"{int(part * 100 / whole)}%"
+    return figures.percent(int(part * MICRO), int(whole * MICRO))
 
 
 def _high(facts: OverviewFacts) -> Sentence:

@@ -286,13 +286,10 @@ def reasons_of(user: Viewer, scope: Scope, now: datetime) -> tuple[Reason, ...]:
     sessions = in_scope(Session.objects.for_user(user), scope, now).exclude(lower_bound=[])
     cases: dict[str, tuple[int, int]] = {}
     for row in sessions.values("lower_bound").annotate(n=Count("pk")).order_by():
-        for reason in row["lower_bound"]:
-            code = str(reason.get("code", ""))
+        for code, times in words.counted_reasons(row["lower_bound"]):
             count, among = cases.get(code, (0, 0))
-            cases[code] = (count + int(reason.get("count", 1)) * row["n"], among + row["n"])
-    return tuple(
-        Reason(count, among, words.word(words.LOWER_BOUNDS, code)) for code, (count, among) in sorted(cases.items())
-    )
+            cases[code] = (count + times * row["n"], among + row["n"])
+    return tuple(Reason(count, among, words.lower_bound(code, count)) for code, (count, among) in sorted(cases.items()))
 
 
 def state_of(user: Viewer, scope: Scope) -> State:

@@ -145,11 +145,8 @@ def _flags(session: Session) -> list[Flag]:
     elif session.revision > session.folded_revision:
         found.append(Flag("new readings", "Readings arrived that are not in these figures yet"))
     if session.lower_bound:
-        texts = [
-            f"{r.get('count', '')} {words.word(words.LOWER_BOUNDS, str(r.get('code', '')))}"
-            for r in session.lower_bound
-        ]
-        found.append(Flag("lower bound", "At least this much. Missing: " + "; ".join(texts)))
+        missing = "; ".join(words.missing(session.lower_bound))
+        found.append(Flag("lower bound", f"At least this much. Missing: {missing}"))
     if session.unpriced_calls:
         found.append(Flag("unpriced", f"{figures.plural(session.unpriced_calls, 'call')} without a known price"))
     if any(w.get("code") == "window_suspect" for w in session.warnings):

@@ -172,10 +172,10 @@ def _facts(session: Session, calls: Sequence[Call], compactions: Sequence[Compac
 
 
 def _window_before(compaction: Compaction, calls: Sequence[Call], window: Mapping[str, int | None]) -> int | None:
-    """The window in which the context stood that was compacted: that of the thread's last call before."""
+    """The window in which the context stood that was compacted: that of the call before, else after."""
     after = next((c.number for c in calls if c.key == compaction.next_call), None)
     before = [c for c in calls if c.thread == compaction.thread and c.window and (after is None or c.number < after)]
-    return window[before[-1].key] if before else None
+    return window[before[-1].key] if before else window.get(compaction.next_call)
 
 
 def _gauge(session: Session) -> str:

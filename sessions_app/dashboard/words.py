@@ -47,9 +47,16 @@ CAUSES = {
     "pause": "the pause was longer than the cache lives",
     "unexplained": "not proved: the prefix changed, or the provider dropped it",
 }
+#: After a count: one, and any other number.
 LOWER_BOUNDS = {
-    "compaction_call_unseen": "compactions whose own call is in no record that arrived (transcripts do not hold it)",
-    "output_partial": "calls whose output is a placeholder, as the record was written before the answer ended",
+    "compaction_call_unseen": (
+        "compaction whose own call is in no record that arrived (transcripts do not hold it)",
+        "compactions whose own calls are in no record that arrived (transcripts do not hold them)",
+    ),
+    "output_partial": (
+        "call whose output is a placeholder, as its record was written before the answer ended",
+        "calls whose output is a placeholder, as their records were written before the answers ended",
+    ),
 }
 HOSTS = {
     "claude-code": "Claude Code",
@@ -71,7 +78,18 @@ def word(words: Mapping[str, str], code: str) -> str:
 
 def missing(reasons: Iterable[Mapping[str, Any]]) -> list[str]:
     """What sums lack, one text per reason of the fold's list of `code` and `count`."""
-    return [f"{r.get('count', '')} {word(LOWER_BOUNDS, str(r.get('code', '')))}".strip() for r in reasons]
+    return [f"{count:,} {lower_bound(code, count)}" for code, count in counted_reasons(reasons)]
+
+
+def counted_reasons(reasons: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
+    """Codes and counts of the fold's list; a reason without a count is one case."""
+    return [(str(r.get("code", "")), int(r.get("count", 1))) for r in reasons]
+
+
+def lower_bound(code: str, count: int) -> str:
+    """What is missing, to be read after its count."""
+    one, many = LOWER_BOUNDS.get(code, (code.replace("_", " "),) * 2)
+    return one if count == 1 else many
 
 
 def listed(parts: list[str]) -> str:
