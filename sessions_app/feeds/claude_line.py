@@ -7,8 +7,8 @@ from sessions_app.feeds.husk import FLAGS
 from sessions_app.feeds.times import moment
 from sessions_app.kernel.joins import Ranked
 
-#: The first characters of a line's id: enough to tell lines of one session apart.
-SHORT = 13
+#: The last characters of a line's id tell lines of one session apart; the first may be a time or zeros.
+SHORT = 12
 #: The earliest folder names the project: later ones are where a command went.
 FOLDER_RANK = 1 << 45
 MINUTE_MS = 60_000
@@ -54,8 +54,8 @@ def line_of(husk: Husk, context: Context) -> Line | None:
 
 
 def short(value: object) -> tuple[str, ...]:
-    """The first characters of an id, or nothing."""
-    return (value[:SHORT],) if isinstance(value, str) and value else ()
+    """The last characters of an id, or nothing."""
+    return (value[-SHORT:],) if isinstance(value, str) and value else ()
 
 
 def thread_of(husk: Husk) -> Ranked:
