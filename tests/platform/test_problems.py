@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.http import Http404, HttpRequest
 from django.test import Client, RequestFactory
 from rest_framework import exceptions, serializers
@@ -114,7 +114,7 @@ def test_readyz__database_is_away__503(rf: RequestFactory, monkeypatch: pytest.M
     def away() -> object:
         raise DatabaseError("connection to server at 10.0.0.7 failed")
 
-    monkeypatch.setattr(health.connection, "cursor", away)
+    monkeypatch.setattr(connection, "cursor", away)
     request: HttpRequest = rf.get("/readyz")
     response = health.readyz(request)
     assert response.status_code == 503
