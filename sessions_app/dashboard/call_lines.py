@@ -7,7 +7,7 @@ from ecm_site.common import figures
 from sessions_app.dashboard import words
 from sessions_app.models import Call
 
-PAGE_SIZE = 200
+PAGE_SIZE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,19 @@ class CallLine:
     known_percent: str
     is_estimated: bool
     title: str
+    tokens_title: str
     href: str
     cause: str
+
+    @property
+    def written_5m(self) -> str:
+        """Tokens written for five minutes, or for a time that no source told."""
+        return figures.tokens(self.call.cache_write_5m)
+
+    @property
+    def ttl_note(self) -> str:
+        """How many of them are of unknown lifetime."""
+        return f"{figures.tokens(self.call.cache_write_unknown_ttl)} of unknown lifetime, priced as 5 min"
 
     @property
     def is_point(self) -> bool:
@@ -67,7 +78,11 @@ def _line(call: Call, threads: Mapping[str, str], window: int | None, is_paged: 
         percent=share,
         known_percent=figures.percent(call.occupancy, bounded) if bounded else "",
         is_estimated=call.window_origin != "stated",
-        title=_title(call, share, threads.get(call.thread, ""), purpose),
+        title=f"{_name(call, threads, purpose)}: {_fill(call, share)}",
+        tokens_title=(
+            f"{_name(call, threads, purpose)}: read {figures.tokens(call.cache_read)},"
+            f" written {figures.tokens(call.written_tokens)}, uncached {figures.tokens(call.uncached_input)}"
+        ),
         href=href_of(call, is_paged=is_paged),
         cause=words.word(words.CAUSES, call.miss_cause) if call.miss_cause else "",
     )
@@ -78,18 +93,15 @@ def href_of(call: Call, *, is_paged: bool) -> str:
     return f"?at={call.number}#c{call.number}" if is_paged else f"#c{call.number}"
 
 
-def _title(call: Call, share: str, thread: str, purpose: str) -> str:
-    """What a pointer over the call's place in a chart says."""
-    parts = [f"Call {call.number}" + (f", {thread}" if call.thread else "") + (f", {purpose}" if purpose else "")]
+def _name(call: Call, threads: Mapping[str, str], purpose: str) -> str:
+    thread = threads.get(call.thread, "") if call.thread else ""
+    return ", ".join(part for part in (f"Call {call.number}", thread, purpose) if part)
+
+
+def _fill(call: Call, share: str) -> str:
     if call.zone:
-        parts.append(f"{figures.tokens(call.occupancy)} tokens, {share} {call.zone}")
-    else:
-        parts.append(f"{figures.tokens(call.prompt_tokens)} tokens")
-    parts.append(
-        f"read {figures.tokens(call.cache_read)}, written {figures.tokens(call.written_tokens)},"
-        f" uncached {figures.tokens(call.uncached_input)}"
-    )
-    return ". ".join(parts)
+        return f"{figures.tokens(call.occupancy)} tokens, {share} {call.zone}"
+    return f"{figures.tokens(call.prompt_tokens)} tokens"
 
 
 def pages_of(lines: Sequence[CallLine], parameters: Mapping[str, str]) -> CallPages:

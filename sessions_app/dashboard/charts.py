@@ -26,7 +26,7 @@ from sessions_app.dashboard.shapes import (
 )
 
 #: More calls than this share a column: the highest of the column is drawn.
-MOST_COLUMNS = 240
+MOST_COLUMNS = 160
 MOST_TICKS = 10
 #: Columns up to which words fit under them.
 MOST_NOTED = 16
@@ -212,7 +212,7 @@ def _stack(column: _Column, top: int) -> Stack:
             x = percent(column.center - inner / 2)
             boxes.append(Box(kind, x, number(upper), percent(inner), number(max(lower - upper, 0.75))))
             base += count
-    return Stack(tuple(boxes), sample.title, sample.href)
+    return Stack(tuple(boxes), sample.tokens_title, sample.href)
 
 
 def _levels(top: int) -> tuple[Line, ...]:

@@ -201,6 +201,7 @@ def _sample(line: CallLine, window: int | None) -> shapes.Sample:
     return shapes.Sample(
         number=call.number,
         title=line.title,
+        tokens_title=line.tokens_title,
         href=line.href,
         occupancy=call.occupancy,
         window=call.window,

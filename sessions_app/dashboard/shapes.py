@@ -16,7 +16,9 @@ class Sample:
     """One call as the charts see it; `occupancy` is None for calls that are no point."""
 
     number: int
+    #: The fill, and the tokens, in words.
     title: str
+    tokens_title: str
     href: str
     occupancy: int | None
     window: int | None

@@ -66,9 +66,15 @@ def short_tokens(count: int | None) -> SafeString:
 
 
 @register.filter
-def estimate(text: str) -> SafeString:
-    """A figure that rests on an assumption."""
-    return format_html('<span class="estimate" title="estimated">~{}</span>', text)
+def estimate(text: str, reason: str = "estimated") -> SafeString:
+    """A figure that rests on an assumption, and on which."""
+    return format_html('<span class="estimate" title="{}">~{}</span>', reason, text)
+
+
+@register.filter
+def auxiliary(count: int) -> SafeString:
+    """Calls beside those of the conversation."""
+    return format_html('<span class="note" title="{} of the host’s own, such as summaries">+{}</span>', count, count)
 
 
 @register.filter
