@@ -9,6 +9,14 @@ from sessions_app.kernel.compactions import Kind, State
 from sessions_app.kernel.readings import CallReading, CompactionReading, Purpose, Reading
 from sessions_app.kernel.zones import DEFAULT_LINES, Thresholds, Window, Zone
 
+#: The largest count that the database takes; a forged record may claim it for every leaf.
+LARGEST = (1 << 63) - 1
+
+
+def capped(count: int) -> int:
+    """A sum of counts that stays storable; adding this way is still a commutative monoid."""
+    return min(count, LARGEST)
+
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
@@ -24,21 +32,21 @@ class Leaves:
     @property
     def prompt(self) -> int:
         """All that the model read."""
-        return self.uncached_input + self.cache_read + self.cache_write_5m + self.cache_write_1h
+        return capped(self.uncached_input + self.cache_read + self.cache_write_5m + self.cache_write_1h)
 
     @property
     def total(self) -> int:
         """Prompt and output."""
-        return self.prompt + self.output
+        return capped(self.prompt + self.output)
 
     def __add__(self, other: "Leaves") -> "Leaves":
         return Leaves(
-            self.uncached_input + other.uncached_input,
-            self.cache_read + other.cache_read,
-            self.cache_write_5m + other.cache_write_5m,
-            self.cache_write_1h + other.cache_write_1h,
-            self.output + other.output,
-            self.cache_write_unknown_ttl + other.cache_write_unknown_ttl,
+            capped(self.uncached_input + other.uncached_input),
+            capped(self.cache_read + other.cache_read),
+            capped(self.cache_write_5m + other.cache_write_5m),
+            capped(self.cache_write_1h + other.cache_write_1h),
+            capped(self.output + other.output),
+            capped(self.cache_write_unknown_ttl + other.cache_write_unknown_ttl),
         )
 
 

@@ -13,7 +13,7 @@ from typing import Protocol
 from sessions_app.kernel import chain, identity, points, summary, usage
 from sessions_app.kernel.chain import Node
 from sessions_app.kernel.compactions import Kind, Sighting, State, sightings
-from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Kin, Leaves, SessionFold
+from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Kin, Leaves, SessionFold, capped
 from sessions_app.kernel.misses import misses, with_misses
 from sessions_app.kernel.readings import (
     CallReading,
@@ -81,7 +81,7 @@ class OwnedCall:
 
     @property
     def occupancy(self) -> int:
-        return self.leaves.prompt if self.reading.occupancy is None else self.reading.occupancy
+        return self.leaves.prompt if self.reading.occupancy is None else capped(self.reading.occupancy)
 
 
 def first_line_ms(readings: Iterable[object]) -> int | None:

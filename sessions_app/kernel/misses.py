@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from sessions_app.kernel.facts import CallFact, Leaves
+from sessions_app.kernel.money import EXACT
 from sessions_app.kernel.readings import Purpose
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _extra(call: CallFact, tokens: int, prices: "Prices") -> Decimal | None:
         return None
     warm = prices.charge(call.model, call.started_at, as_read(call.leaves, tokens))
     cold = prices.charge(call.model, call.started_at, call.leaves)
-    return cold.cost_usd - warm.cost_usd if warm and cold else None
+    return EXACT.subtract(cold.cost_usd, warm.cost_usd) if warm and cold else None
 
 
 def as_read(leaves: Leaves, tokens: int) -> Leaves:

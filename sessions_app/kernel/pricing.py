@@ -10,14 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Context, Decimal, DivisionByZero, Inexact, InvalidOperation, Overflow
+from decimal import Decimal
 
 from sessions_app.kernel import names
 from sessions_app.kernel.facts import Leaves
 from sessions_app.kernel.fold import Charge
+from sessions_app.kernel.money import EXACT
 
-#: Wide enough for 63-bit counts times 16-digit prices times a multiplier; a rounded sum would raise.
-EXACT = Context(prec=96, traps=[Inexact, InvalidOperation, DivisionByZero, Overflow])
 PER_MILLION = -6
 
 

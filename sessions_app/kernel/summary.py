@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sessions_app.kernel import counters, live
+from sessions_app.kernel import counters, live, money
 from sessions_app.kernel.compactions import Kind, State
 from sessions_app.kernel.facts import (
     CallFact,
@@ -133,12 +133,6 @@ def _model(calls: Sequence[CallFact], facts: Iterable[SessionReading]) -> str:
     return turns[-1].model if turns else _value(_best(facts, "model"))
 
 
-def money(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    """The exact sum of what is known; None when nothing is."""
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known, Decimal()) if known else None
-
-
 def _sums(slots: Sequence[SlotFact]) -> dict[str, Any]:
     total = sum((s.leaves for s in slots), Leaves())
     return {
@@ -148,8 +142,8 @@ def _sums(slots: Sequence[SlotFact]) -> dict[str, Any]:
         "cache_write_1h": total.cache_write_1h,
         "cache_write_unknown_ttl": total.cache_write_unknown_ttl,
         "output": total.output,
-        "cost_usd": money(s.cost_usd for s in slots),
-        "no_cache_cost_usd": money(s.no_cache_cost_usd for s in slots),
+        "cost_usd": money.total(s.cost_usd for s in slots),
+        "no_cache_cost_usd": money.total(s.no_cache_cost_usd for s in slots),
         "unpriced_calls": sum(s.unpriced_calls for s in slots),
     }
 
@@ -175,7 +169,7 @@ def _times(given: FoldInput, calls: Sequence[CallFact]) -> dict[str, datetime | 
 
 def _host_cost(given: FoldInput, calls: Sequence[CallFact]) -> Decimal | None:
     """What the host itself says it cost, by its calls or by its running total, whichever saw more."""
-    by_call = money(c.host_cost_usd for c in calls)
+    by_call = money.total(c.host_cost_usd for c in calls)
     gauges = [ms for r in given.readings if (ms := getattr(r, "host_cost_nanousd", None)) and r.kind == "meter"]
     by_gauge = Decimal(max(gauges)).scaleb(-9) if gauges else None
     by_counter = counters.host_cost(r for r in given.readings if isinstance(r, CounterReading))
@@ -196,8 +190,8 @@ def _threads(calls: Sequence[CallFact], facts: Iterable[SessionReading]) -> list
             agent_type=agents.get(key, ""),
             calls=sum(1 for c in members if c.purpose is Purpose.TURN),
             peak_occupancy=max((c.occupancy for c in members if c.occupancy is not None), default=None),
-            tokens=sum(c.leaves.total for c in members),
-            cost_usd=money(c.cost_usd for c in members),
+            tokens=sum((c.leaves for c in members), Leaves()).total,
+            cost_usd=money.total(c.cost_usd for c in members),
             first_at=min(c.started_at for c in members),
             last_at=max(c.started_at for c in members),
         )
@@ -218,8 +212,8 @@ def _slots(calls: Sequence[CallFact]) -> list[SlotFact]:
             calls=sum(1 for c in members if c.purpose is Purpose.TURN),
             aux_calls=sum(1 for c in members if c.purpose is not Purpose.TURN),
             leaves=sum((c.leaves for c in members), Leaves()),
-            cost_usd=money(c.cost_usd for c in members),
-            no_cache_cost_usd=money(c.no_cache_cost_usd for c in members),
+            cost_usd=money.total(c.cost_usd for c in members),
+            no_cache_cost_usd=money.total(c.no_cache_cost_usd for c in members),
             unpriced_calls=sum(1 for c in members if c.cost_usd is None),
             zones=dict(Counter(c.zone or Zone.UNKNOWN for c in members if c.purpose is Purpose.TURN and not c.thread)),
         )

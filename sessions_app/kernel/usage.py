@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sessions_app.kernel.facts import Leaves
+from sessions_app.kernel.facts import Leaves, capped
 from sessions_app.kernel.readings import CallReading, Source
 
 #: Who is believed first when several records say the same thing.
@@ -20,7 +20,8 @@ TRUST = (
 def leaves_of(reading: CallReading) -> Leaves:
     """Leaves of a merged reading: all writes are max(aggregate, split); what the split lacks has unknown TTL."""
     written_5m, written_1h = reading.write_5m or 0, reading.write_1h or 0
-    written = max(reading.write_total or 0, written_5m + written_1h)
+    written = capped(max(reading.write_total or 0, written_5m + written_1h))
+    written_5m = min(written_5m, written - written_1h)
     unknown = written - written_5m - written_1h
     return Leaves(
         uncached_input=reading.uncached_input or 0,

@@ -34,9 +34,9 @@ class Call(models.Model):
     cache_write_unknown_ttl = models.BigIntegerField()
     output = models.BigIntegerField()
     reasoning = models.BigIntegerField(null=True)
-    cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
-    no_cache_cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
-    host_cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    no_cache_cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    host_cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     price_row = models.ForeignKey("PriceRow", on_delete=models.PROTECT, null=True, related_name="+")
     #: Prompt side after this call; null for auxiliary calls, which are no point of occupancy.
     occupancy = models.BigIntegerField(null=True)
@@ -52,7 +52,7 @@ class Call(models.Model):
     #: Tokens that a warm cache would have held, why it did not, and what that cost more.
     missed_tokens = models.BigIntegerField(default=0)
     miss_cause = models.CharField(max_length=16, blank=True)
-    miss_cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    miss_cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     #: {"usage": [sources], "split": source, ...}: which record said what.
     origins = models.JSONField(default=dict)
     flags = models.JSONField(default=list)
@@ -130,7 +130,7 @@ class Thread(models.Model):
     calls = models.PositiveIntegerField()
     peak_occupancy = models.BigIntegerField(null=True)
     tokens = models.BigIntegerField()
-    cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
 
@@ -159,8 +159,8 @@ class UsageSlot(models.Model):
     cache_write_1h = models.BigIntegerField()
     cache_write_unknown_ttl = models.BigIntegerField()
     output = models.BigIntegerField()
-    cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
-    no_cache_cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    no_cache_cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     unpriced_calls = models.PositiveIntegerField()
     #: Calls of the main chain by zone: how the context was filled in this quarter.
     green = models.PositiveIntegerField(default=0)

@@ -86,9 +86,9 @@ class Session(models.Model):
     cache_write_unknown_ttl = models.BigIntegerField(default=0)
     output = models.BigIntegerField(default=0)
     #: Exact dollars at list price of the priced calls; null when none is priced.
-    cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
-    no_cache_cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
-    host_cost_usd = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    no_cache_cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    host_cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     unpriced_calls = models.PositiveIntegerField(default=0)
 
     compactions = models.PositiveIntegerField(default=0)

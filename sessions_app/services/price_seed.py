@@ -15,7 +15,8 @@ from genai_prices import types as package
 from genai_prices.data import providers
 
 from sessions_app.kernel import names
-from sessions_app.kernel.pricing import EXACT, Price
+from sessions_app.kernel.money import EXACT
+from sessions_app.kernel.pricing import Price
 from sessions_app.services import price_extras
 
 #: Whose own models are seeded; the first provider that names a model prices it.

@@ -148,3 +148,17 @@ def test_statusline_story__zero_after_compact__unknown_and_not_green(teams: dict
     assert seen == [("UNKNOWN", *stated), ("RED", *stated), ("UNKNOWN", *stated), ("GREEN", *stated)]
     assert session.current["points"] == ["RED", "GREEN"]
     assert exact(session.host_cost_usd) == "1.428819"
+
+
+def test_fold__largest_counts_in_every_leaf__stored_and_not_parked(teams: dict[str, Team]) -> None:
+    most = 2**63 - 1
+    line = (
+        '{"type":"assistant","sessionId":"s","uuid":"%s","message":{"id":"%s","model":"claude-sonnet-4-5","usage":'
+        '{"input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,"output_tokens":%d}}}'
+    )
+    body = "\n".join(line % (n, n, most, most, most, most) for n in "ab")
+    story.deliver(teams["A"], [story.Delivery("claude-code-transcript", body.encode())])
+    story.fold_everything()
+    session = Session.objects.get()
+    assert (session.calls, session.uncached_input, session.fold_error) == (2, most, "")
+    assert Call.objects.filter(uncached_input=most).count() == 2
