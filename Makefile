@@ -1,6 +1,6 @@
 # ECM server. `make help` lists what can be done; each target says what it does behind its two hashes.
 .DEFAULT_GOAL := help
-.PHONY: help up import demo demo-drop connect disconnect test check lock bootstrap
+.PHONY: running help up import demo demo-drop connect disconnect test check lock bootstrap
 SHELL := /bin/sh
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
@@ -13,16 +13,16 @@ up: ## start everything on this machine; Ctrl-C stops it
 	@started=$$(date +%s); tools/python tools/bootstrap.py && \
 	ECM_STARTED=$$started exec $(BIN)/python -m ecm_site.embedded up
 
-import: bootstrap ## bring in the sessions of this machine, numbers only: [PATHS="file folder"] [TEAM=slug]
+import: running ## bring in the sessions of this machine, numbers only: [PATHS="file folder"] [TEAM=slug]
 	@$(MANAGE) import_sessions $(PATHS) $(if $(TEAM),--team $(TEAM))
 
-demo: bootstrap ## load the invented team Demo to look around in
+demo: running ## load the invented team Demo to look around in
 	@$(MANAGE) demo
 
-demo-drop: bootstrap ## remove the team Demo
+demo-drop: running ## remove the team Demo
 	@$(MANAGE) demo --drop
 
-connect: bootstrap ## connect the Claude Code of this machine: shows the change and asks
+connect: running ## connect the Claude Code of this machine: shows the change and asks
 	@$(MANAGE) connect
 
 disconnect: bootstrap ## take that back
@@ -39,3 +39,6 @@ lock: bootstrap ## resolve pyproject.toml anew into requirements/
 
 bootstrap:
 	@tools/python tools/bootstrap.py --quiet
+
+running: bootstrap
+	@$(BIN)/python -m ecm_site.embedded require-up

@@ -29,7 +29,7 @@ class UpLock:
         begun = time.monotonic()
         while not _try(file):
             waited = time.monotonic() - begun
-            holder = self._holder()
+            holder = self.holder()
             if waited > (STOPPING_SECONDS if holder.get("stopping") else NOTICE_SECONDS):
                 file.close()
                 raise AlreadyRuns(_told(holder))
@@ -51,7 +51,15 @@ class UpLock:
             self._file.close()
             self._file = None
 
-    def _holder(self) -> dict[str, object]:
+    def is_held(self) -> bool:
+        """Whether somebody holds it now."""
+        if not self.path.exists():
+            return False
+        with self.path.open("a", encoding="utf-8") as file:
+            return not _try(file)
+
+    def holder(self) -> dict[str, object]:
+        """What the holder told: pid, url, stopping."""
         try:
             told = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -120,14 +120,33 @@ def data_folder(wanted: Path, owner: Owner | None) -> Path:
 
 
 def reachable_copy(folder: Path, owner: Owner | None, data: Path) -> Path:
-    """`folder`, or a copy beside the data when `owner` cannot reach the original."""
-    if owner is None or can_enter(owner, folder / "bin"):
+    """`folder` of a wheel's package, or a copy beside the data when `owner` cannot reach the original.
+
+    Its programs look for their libraries in `<package>.libs` beside the package, so that comes along.
+    """
+    program = folder / "bin" / "postgres"
+    if owner is None or can_enter(owner, program.parent):
         return folder
-    copy = data.parent / f"{folder.name}-{short_name(folder)}"
+    package = folder.parent
+    copy = data.parent / f"programs-{short_name(program)}-{program.stat().st_mtime_ns:x}"
     if not copy.exists():
         half = copy.with_name(copy.name + ".new")
         shutil.rmtree(half, ignore_errors=True)
-        shutil.copytree(folder, half, symlinks=True, ignore=shutil.ignore_patterns("include", "pkgconfig", "*.a"))
-        half.chmod(0o755)
+        leave = shutil.ignore_patterns("include", "pkgconfig", "*.a")
+        shutil.copytree(folder, half / package.name / folder.name, symlinks=True, ignore=leave)
+        libraries = package.with_name(package.name + ".libs")
+        if libraries.is_dir():
+            shutil.copytree(libraries, half / libraries.name, symlinks=True)
+        _open_to_all(half)
         half.rename(copy)
-    return copy
+    return copy / package.name / folder.name
+
+
+def _open_to_all(folder: Path) -> None:
+    """Readable for every user, whatever the umask was when the originals were installed."""
+    for parent, _, names in os.walk(folder):
+        Path(parent).chmod(0o755)
+        for name in names:
+            file = Path(parent, name)
+            if not file.is_symlink():
+                file.chmod(file.stat().st_mode | 0o444 | (0o111 if file.stat().st_mode & 0o100 else 0))

@@ -111,22 +111,25 @@ def test_prepare__data_of_another_version__says_so(open_folder: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has folders that are closed to its helper")
-def test_data_folder__parent_closed_to_the_owner__goes_elsewhere(
+def test_start__data_and_programs_closed_to_the_owner__copied_elsewhere_and_running(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(places, "ELSEWHERE", open_folder / "elsewhere")
+    package = postgres.installs()[0][1].parent
     closed = open_folder / "closed"
     closed.mkdir(mode=0o700)
-    owner = places.owner_for(closed / "var" / "pg")
-    assert owner is not None
-    folder = places.data_folder(closed / "var" / "pg", owner)
-    assert folder.is_relative_to(open_folder / "elsewhere")
-    assert places.can_enter(owner, folder.parent)
-    programs = closed / "pginstall"
-    (programs / "bin").mkdir(parents=True)
-    (programs / "bin" / "postgres").write_text("")
-    copy = places.reachable_copy(programs, owner, folder)
-    assert places.can_enter(owner, copy / "bin")
+    for folder in (package, package.with_name(package.name + ".libs")):
+        shutil.copytree(folder, closed / folder.name, symlinks=True)
+    monkeypatch.setattr(postgres, "installs", lambda: [(18, closed / package.name / "pginstall18")])
+    cluster = postgres.prepare(closed / "var" / "pg", open_folder / "pg.log")
+    assert cluster.data.is_relative_to(open_folder / "elsewhere")
+    assert cluster.programs.is_relative_to(open_folder / "elsewhere")
+    postgres.initialise(cluster)
+    postgres.configure(cluster)
+    process = run(cluster)
+    postgres.stop(process.pid, 10)
+    wait_for(process)
+    shutil.rmtree(cluster.sockets)
 
 
 def test_private_folder__somebody_elses_link__refused(open_folder: Path) -> None:
