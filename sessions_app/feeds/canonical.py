@@ -79,7 +79,7 @@ class _Own:
         self.record, self.context = record, context
         self.session = self.text("session", required=True) or ""
         host = record.get("host", "canonical")
-        if host not in HOSTS:
+        if not isinstance(host, str) or host not in HOSTS:
             raise Refused("unknown_host", "/host", f"host must be one of {', '.join(sorted(HOSTS))}")
         self.source = Source.PROXY if record.get("type") == "proxy_call" else Source.CANONICAL
         self.started = moment(record.get("started_at") or record.get("at"), context.received_ms)
@@ -136,7 +136,7 @@ class _Own:
 
     def _purpose(self) -> Ranked:
         purpose = self.record.get("purpose", "turn")
-        if purpose not in set(Purpose):
+        if not isinstance(purpose, str) or purpose not in set(Purpose):
             raise Refused("unknown_purpose", "/purpose", f"purpose must be one of {', '.join(Purpose)}")
         return (0 if purpose == Purpose.TURN else 45, purpose)
 

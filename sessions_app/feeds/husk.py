@@ -95,11 +95,9 @@ def _string(key: str, value: str, keep: frozenset[str]) -> Any:
 
 
 def _number(value: float) -> Any:
-    """Numbers that JSON and the database hold exactly; larger integers as digits."""
+    """Numbers that JSON and the database hold; larger integers as the size of their digits."""
     if isinstance(value, int):
-        if INT_MIN <= value <= INT_MAX:
-            return value
-        return str(value) if value.bit_length() <= 66 and len(str(value)) <= 21 else {SIZE: value.bit_length() // 3}
+        return value if INT_MIN <= value <= INT_MAX else {SIZE: value.bit_length() // 3}
     return value if math.isfinite(value) else {SIZE: len(str(value))}
 
 

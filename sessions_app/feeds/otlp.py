@@ -58,7 +58,7 @@ def _attributes(holder: Any, pointer: str) -> Husk:
     people: dict[str, str] = {}
     for _, pair in _each(holder, ("attributes",), pointer):
         key = _get(pair, "key")
-        if key not in KEPT and key not in PERSON:
+        if not isinstance(key, str) or (key not in KEPT and key not in PERSON):
             continue
         value = _plain(_get(pair, "value"))
         if value is None:
@@ -120,8 +120,8 @@ def _points(resource: Any, pointer: str, shared: Husk) -> Iterator[tuple[str, Hu
                     {
                         "signal": "metric",
                         "event": name,
-                        "temporality": str(
-                            _get(series, "aggregationTemporality", "aggregation_temporality", default="")
+                        "temporality": clean(
+                            str(_get(series, "aggregationTemporality", "aggregation_temporality", default=""))
                         ),
                         "start_ms": _nanos(point, "startTimeUnixNano", "start_time_unix_nano"),
                         "time": _nanos(point, "timeUnixNano", "time_unix_nano"),
