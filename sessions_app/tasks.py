@@ -26,7 +26,7 @@ def fold_session(session_id: int) -> None:
         folding.fold_session(session_id=session_id, now=timezone.now())
     except PASSING:
         raise
-    except Exception as error:  # noqa: BLE001 - parked and shown, not retried for ever
+    except Exception as error:
         folding.park(session_id=session_id, error=error, now=timezone.now())
 
 

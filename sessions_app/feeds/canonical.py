@@ -91,7 +91,7 @@ class _Own:
         value = self.record.get(name)
         if isinstance(value, str) and value:
             return value
-        if required or value is not None and not isinstance(value, str):
+        if required or (value is not None and not isinstance(value, str)):
             raise Refused("not_a_name", f"/{name}", f"{name} must be a short text without spaces")
         return None
 

@@ -97,7 +97,8 @@ def together(corpus: dict[str, bytes]) -> tuple[int, ...]:
     for body in corpus.values():
         for line in body.split(b"\n"):
             record = json.loads(line) if line.strip() else None
-            message = record.get("message") if isinstance(record, dict) else None
+            record = record if isinstance(record, dict) else {}
+            message = record.get("message")
             if isinstance(message, dict) and message.get("usage") and message.get("model") != "<synthetic>":
                 last[message.get("id") or record["uuid"]] = message["usage"]
     sums = [0, 0, 0, 0, 0]

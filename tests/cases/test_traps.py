@@ -165,4 +165,4 @@ def test_trap__t10_half_a_line__pending_and_no_error(teams: dict[str, Team]) -> 
 @pytest.mark.usefixtures("pinned")
 def test_trap__t35_dated_prices__each_call_by_the_row_of_its_time(teams: dict[str, Team]) -> None:
     post(EXPECTED["T35"], teams)
-    assert sorted(Call.objects.values_list("cost_usd", flat=True)) == [Decimal(6), Decimal(8)]
+    assert list(Call.objects.order_by("cost_usd").values_list("cost_usd", flat=True)) == [Decimal(6), Decimal(8)]

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sessions_app.feeds.registry import FEEDS
-
 from sessions_app.feeds.base import Context
+from sessions_app.feeds.registry import FEEDS
 from sessions_app.kernel.facts import FoldInput, SessionFold
 from sessions_app.kernel.fold import Prices, fold
 from sessions_app.kernel.readings import Reading
