@@ -36,5 +36,7 @@ def config(*, level: str, as_json: bool) -> dict[str, object]:
             "django": {"handlers": [], "level": level.upper(), "propagate": True},
             "celery.app.trace": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
+            # One line per received task says nothing that the database does not.
+            "celery.worker.strategy": {"level": "WARNING"},
         },
     }

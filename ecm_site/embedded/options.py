@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ecm_site.embedded.places import Unavailable
+from ecm_site.env import Env
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: Meant for `first_run` alone; the web process has no use for them.
@@ -56,13 +57,14 @@ def read(environ: Mapping[str, str]) -> Options:
     demo = environ.get("ECM_DEMO", "").strip()
     if demo not in {"", "0", "1"}:
         raise Unavailable("ECM_DEMO must be 0 or 1.")
+    given = Env(environ)
     return Options(
         data=Path(environ.get("ECM_DATA", "").strip() or ROOT / "var").expanduser().resolve(),
         host=environ.get("ECM_HOST", "").strip() or "127.0.0.1",
         port=int(port),
         demo=None if not demo else demo == "1",
-        database_url=environ.get("DATABASE_URL", "").strip(),
-        redis_url=environ.get("REDIS_URL", "").strip(),
+        database_url=given.secret("DATABASE_URL"),
+        redis_url=given.secret("REDIS_URL"),
         environ=dict(environ),
     )
 

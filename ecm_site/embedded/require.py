@@ -8,6 +8,7 @@ import urllib.request
 from ecm_site.embedded import options
 from ecm_site.embedded.lock import UpLock
 from ecm_site.embedded.places import Unavailable
+from ecm_site.env import BadEnvironment
 
 PATIENCE_SECONDS = 90.0
 
@@ -16,7 +17,7 @@ def main() -> int:
     """0 once `make up` of this data folder is ready; 1 with a sentence when it does not run."""
     try:
         chosen = options.read(os.environ)
-    except Unavailable as error:
+    except (BadEnvironment, Unavailable) as error:
         print(error, file=sys.stderr)
         return 1
     if chosen.database_url:

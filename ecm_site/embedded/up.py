@@ -16,6 +16,7 @@ from ecm_site.embedded.places import Unavailable
 from ecm_site.embedded.postgres import Failed
 from ecm_site.embedded.processes import Supervisor
 from ecm_site.embedded.services import Services
+from ecm_site.env import BadEnvironment
 
 LOOK_SECONDS = 0.25
 LOG_SECONDS = 60.0
@@ -42,7 +43,7 @@ def main() -> int:
         places.make_folder(chosen.data)
         lock = UpLock(chosen.data / "up.lock")
         lock.take(chosen.url)
-    except (AlreadyRuns, Unavailable) as error:
+    except (AlreadyRuns, BadEnvironment, Unavailable) as error:
         return _complain(error)
     except Stop:
         return 0
