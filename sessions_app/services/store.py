@@ -31,27 +31,43 @@ def cursor() -> psycopg.Cursor[tuple[object, ...]]:
 def lock_sessions(team_id: int, names: Iterable[tuple[str, str]], now: datetime) -> dict[tuple[str, str], int]:
     """Row ids of (host, host session id), made when missing, locked in one order until commit."""
     pairs = sorted(set(names))
-    hosts, ids = [p[0] for p in pairs], [p[1] for p in pairs]
     with cursor() as cur:
-        cur.execute(
-            "INSERT INTO sessions_app_session (team_id, host, host_session_id, created_at, received_at, revision,"
-            " folded_revision, fold_error, fold_failures, identity_digest, branch, version, model, calls, aux_calls,"
-            " subagent_calls, inherited_calls, uncached_input, cache_read, cache_write_5m, cache_write_1h,"
-            " cache_write_unknown_ttl, output, unpriced_calls, compactions, depth, threads, window_origin, zone,"
-            " peak_zone, warnings, lower_bound, sources, current)"
-            " SELECT %b, host, id, %b, %b, 0, 0, '', 0, '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '',"
-            " 'UNKNOWN', 'UNKNOWN', '[]', '[]', '{}', '{}'"
-            " FROM unnest(%b::text[], %b::text[]) AS given (host, id)"
-            " ON CONFLICT (team_id, host, host_session_id) DO NOTHING",
-            (team_id, now, now, hosts, ids),
-        )
-        cur.execute(
-            "SELECT host, host_session_id, s.id FROM sessions_app_session s"
-            " JOIN unnest(%b::text[], %b::text[]) AS given (h, i) ON host = h AND host_session_id = i"
-            " WHERE team_id = %b ORDER BY s.id FOR NO KEY UPDATE OF s",
-            (hosts, ids, team_id),
-        )
-        return {(str(host), str(name)): int(str(pk)) for host, name, pk in cur}
+        rows = _locked(cur, team_id, pairs)
+        missing = [pair for pair in pairs if pair not in rows]
+        if missing:
+            # Only what is missing is inserted: a conflict would burn an id, and ids are addresses of pages.
+            _insert_sessions(cur, team_id, missing, now)
+            rows = _locked(cur, team_id, pairs)
+        return rows
+
+
+def _locked(
+    cur: psycopg.Cursor[tuple[object, ...]], team_id: int, pairs: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], int]:
+    cur.execute(
+        "SELECT host, host_session_id, s.id FROM sessions_app_session s"
+        " JOIN unnest(%b::text[], %b::text[]) AS given (h, i) ON host = h AND host_session_id = i"
+        " WHERE team_id = %b ORDER BY s.id FOR NO KEY UPDATE OF s",
+        ([p[0] for p in pairs], [p[1] for p in pairs], team_id),
+    )
+    return {(str(host), str(name)): int(str(pk)) for host, name, pk in cur}
+
+
+def _insert_sessions(
+    cur: psycopg.Cursor[tuple[object, ...]], team_id: int, pairs: Sequence[tuple[str, str]], now: datetime
+) -> None:
+    cur.execute(
+        "INSERT INTO sessions_app_session (team_id, host, host_session_id, created_at, received_at, revision,"
+        " folded_revision, fold_error, fold_failures, identity_digest, branch, version, model, calls, aux_calls,"
+        " subagent_calls, inherited_calls, uncached_input, cache_read, cache_write_5m, cache_write_1h,"
+        " cache_write_unknown_ttl, output, unpriced_calls, compactions, depth, threads, window_origin, zone,"
+        " peak_zone, warnings, lower_bound, sources, current)"
+        " SELECT %b, host, id, %b, %b, 0, 0, '', 0, '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '',"
+        " 'UNKNOWN', 'UNKNOWN', '[]', '[]', '{}', '{}'"
+        " FROM unnest(%b::text[], %b::text[]) AS given (host, id)"
+        " ON CONFLICT (team_id, host, host_session_id) DO NOTHING",
+        (team_id, now, now, [p[0] for p in pairs], [p[1] for p in pairs]),
+    )
 
 
 def held(names: Iterable[Name]) -> dict[Name, Reading]:
