@@ -52,6 +52,8 @@ class CallPages:
     pages: int
     has_known: bool
     has_losses: bool
+    #: More than one model made them.
+    has_models: bool
 
     @property
     def numbers(self) -> tuple[tuple[int, int, int], ...]:
@@ -117,6 +119,7 @@ def pages_of(lines: Sequence[CallLine], parameters: Mapping[str, str]) -> CallPa
         pages=pages,
         has_known=any(line.known_percent for line in lines),
         has_losses=any(line.cause for line in lines),
+        has_models=len({line.call.model for line in lines}) > 1,
     )
 
 

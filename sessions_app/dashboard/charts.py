@@ -86,7 +86,7 @@ def timeline(samples: Sequence[Sample], cuts: Sequence[Cut], window: int | None)
 
 
 def _columns(samples: Sequence[Sample], cuts: Sequence[Cut]) -> list[_Column]:
-    """Columns of equal width; none reaches across a compaction."""
+    """Columns of equal width; none reaches across a compaction. One that ends the session leaves room after it."""
     size = ceil(len(samples) / MOST_COLUMNS)
     starts = {cut.number for cut in cuts}
     groups: list[list[Sample]] = []
@@ -94,7 +94,8 @@ def _columns(samples: Sequence[Sample], cuts: Sequence[Cut]) -> list[_Column]:
         if not groups or len(groups[-1]) >= size or sample.number in starts:
             groups.append([])
         groups[-1].append(sample)
-    width = 100 / len(groups)
+    is_open = any(cut.number > samples[-1].number for cut in cuts)
+    width = 100 / (len(groups) + is_open)
     return [_Column(tuple(group), (index + 0.5) * width, width) for index, group in enumerate(groups)]
 
 
@@ -118,7 +119,7 @@ def _place(cut: Cut, columns: Sequence[_Column]) -> float:
     for column in columns:
         if column.members[-1].number >= cut.number:
             return column.center if cut.is_on_call else column.center - column.width / 2
-    return 100.0
+    return columns[-1].center + columns[-1].width / 2
 
 
 def _highest(column: _Column, scale: _Scale, *, is_main: bool) -> tuple[Sample | None, float | None]:

@@ -1,0 +1,136 @@
+"""The pages in a real browser: rules of accessibility, no sideways scrolling, no error, no script needed."""
+
+from datetime import timedelta
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Dialog, Page
+
+from sessions_app.models import Session
+from tests.browser.conftest import Opener
+from tests.support.world import NOW, World, call_in, session_in
+
+pytestmark = [pytest.mark.browser]
+
+PHONE = {"width": 390, "height": 844}
+WIDE = {"width": 1440, "height": 900}
+SEVERE = ("serious", "critical")
+
+
+def addresses(story: Session) -> tuple[str, ...]:
+    """The key pages; the first shows what a team without sessions sees."""
+    return ("/?period=1d", "/?period=all", "/sessions/?period=all", f"/sessions/{story.pk}/")
+
+
+def watched(context: BrowserContext) -> tuple[Page, list[str]]:
+    """A page, and whatever its console or its scripts complain about."""
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on(
+        "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
+    )
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return page, complaints
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages__by_the_rules_of_axe__have_no_serious_fault(signed_in: Opener, story: Session, theme: str) -> None:
+    # axe is injected, which the pages' own policy rightly forbids.
+    page = signed_in(viewport=WIDE, color_scheme=theme, bypass_csp=True).new_page()
+    found: list[str] = []
+    for address in addresses(story):
+        page.goto(address)
+        faults = Axe().run(page).response["violations"]
+        found += [f"{address} {f['id']}: {f['nodes'][0]['html'][:160]}" for f in faults if f["impact"] in SEVERE]
+    assert found == []
+
+
+@pytest.mark.parametrize("viewport", [PHONE, WIDE], ids=["phone", "wide"])
+def test_pages__at_any_width__neither_scroll_sideways_nor_complain(
+    signed_in: Opener, story: Session, viewport: dict[str, int]
+) -> None:
+    page, complaints = watched(signed_in(viewport=viewport))
+    for address in addresses(story):
+        page.goto(address)
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), address
+    assert complaints == []
+
+
+def test_pages__without_script__navigate_filter_sort_and_change_theme(signed_in: Opener, story: Session) -> None:
+    page = signed_in(java_script_enabled=False, viewport=WIDE).new_page()
+    page.goto("/?period=all")
+    page.click("nav.pages a:has-text('Sessions')")
+    page.select_option("select[name=zone]", "GREEN")
+    page.click("button:has-text('Filter')")
+    assert "No session passes this filter" in page.inner_text("[role=status]")
+    page.click("a:has-text('Clear')")
+    page.click("nav.sorts a:has-text('cost')")
+    page.click("table.cards tbody th a")
+    assert "10 calls, $1.43 at list price." in page.inner_text("h1")
+    page.click("button:has-text('dark')")
+    assert page.get_attribute("html", "data-theme") == "dark"
+    assert page.url.endswith(f"/sessions/{story.pk}/?period=all")
+
+
+def test_sessions__filtered_by_htmx__change_the_results_and_the_address(signed_in: Opener, story: Session) -> None:
+    page, complaints = watched(signed_in(viewport=WIDE))
+    page.goto("/sessions/?period=all")
+    page.evaluate("window.stays = true")
+    page.click("nav.sorts a:has-text('cost')")
+    page.wait_for_url("**sort=cost**")
+    page.select_option("select[name=zone]", "GREEN")
+    page.click("button:has-text('Filter')")
+    page.wait_for_selector("text=No session passes this filter")
+    assert "zone=GREEN" in page.url
+    assert "sort=cost" in page.url
+    assert page.evaluate("window.stays")
+    page.go_back()
+    page.wait_for_selector("table.cards tbody tr")
+    assert complaints == []
+
+
+def test_session__a_link_to_a_call__shows_it_on_whatever_page_it_is(
+    signed_in: Opener, world: World, story: Session
+) -> None:
+    session = session_in(world.one, "long", calls=150)
+    for number in range(2, 151):
+        call_in(session, number=number, at=NOW + timedelta(seconds=number))
+    page, complaints = watched(signed_in(viewport=WIDE))
+    page.goto(f"/s/{session.pk}#c140")
+    page.wait_for_selector("#c140")
+    assert page.evaluate("document.querySelector('#c140').matches(':target')")
+    assert complaints == []
+
+
+def test_keyboard__shortcuts__lead_to_pages_and_the_filter(signed_in: Opener, story: Session) -> None:
+    page = signed_in(viewport=WIDE).new_page()
+    page.goto("/?period=all")
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    page.wait_for_selector("input[name=text]")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.name") == "text"
+
+
+def test_keyboard__the_first_tab__offers_to_skip_to_the_content(signed_in: Opener, story: Session) -> None:
+    page = signed_in(viewport=WIDE).new_page()
+    page.goto("/?period=all")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_pages__hostile_names__run_nothing(signed_in: Opener, world: World, story: Session) -> None:
+    text = "</script><script>alert(4)</script><img src=x onerror=alert(5)>"
+    session = session_in(world.one, "x", branch=text, model=text, version=text[:60])
+    page, complaints = watched(signed_in(viewport=WIDE))
+
+    def dismiss(dialog: Dialog) -> None:
+        complaints.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
+    for address in ("/?period=all", "/sessions/?period=all", f"/sessions/{session.pk}/"):
+        page.goto(address)
+        assert text in page.inner_text("main")
+    assert complaints == []
