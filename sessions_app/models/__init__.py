@@ -2,6 +2,7 @@
 
 from sessions_app.models.facts import ImportedFile, ReadingRow, VaultRecord
 from sessions_app.models.keys import ApiKey, EntryLink, KeyKind
+from sessions_app.models.live import LiveThread
 from sessions_app.models.price import PriceRow
 from sessions_app.models.projections import Call, Compaction, Thread, UsageSlot
 from sessions_app.models.session import Host, Session
@@ -16,6 +17,7 @@ __all__ = [
     "Host",
     "ImportedFile",
     "KeyKind",
+    "LiveThread",
     "Membership",
     "Organisation",
     "PriceRow",

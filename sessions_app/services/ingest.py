@@ -13,7 +13,7 @@ from ecm_site.common.enqueue import enqueue_on_commit
 from sessions_app.feeds.base import Context, Feed, Item, Parsed, Refusal
 from sessions_app.kernel.readings import Reading, SessionReading
 from sessions_app.models import Host
-from sessions_app.services import store
+from sessions_app.services import living, store
 from sessions_app.services.store import Name
 
 #: Longest key that the table takes; a longer one is replaced by its hash.
@@ -63,7 +63,7 @@ def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: d
         return receipt
     with transaction.atomic():
         telling = [_signed(item, sender) for item in telling] if sender.developer else telling
-        changed = _merge(sender, feed, telling, receipt, now)
+        changed = _merge(sender, feed, telling, receipt, context, now)
         if changed:
             store.mark_dirty(changed, now)
             _keep_husks(sender, feed, context, telling, now)
@@ -83,7 +83,9 @@ def _signed(item: Item, sender: Sender) -> Item:
     return replace(item, readings=(*item.readings, *facts))
 
 
-def _merge(sender: Sender, feed: Feed, items: list[Item], receipt: Receipt, now: datetime) -> list[int]:
+def _merge(
+    sender: Sender, feed: Feed, items: list[Item], receipt: Receipt, context: Context, now: datetime
+) -> list[int]:
     """Join the readings to what is stored, item by item, so that each item's effect is known."""
     sessions = store.lock_sessions(
         sender.team_id, ((_host(feed, item), r.session) for item in items for r in item.readings), now
@@ -102,6 +104,7 @@ def _merge(sender: Sender, feed: Feed, items: list[Item], receipt: Receipt, now:
         receipt.accepted += news
         receipt.duplicate += not news
     store.keep(sender.team_id, changed, now)
+    living.advance(changed, context.received_ms, now)
     return sorted({name.session_id for name in changed})
 
 
