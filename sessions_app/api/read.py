@@ -15,6 +15,7 @@ from sessions_app.api import params, shapes
 from sessions_app.api.auth import READERS, AnyKey, ReadAccess, visible_teams
 from sessions_app.api.totals import GROUPS, totals
 from sessions_app.models import Call, Host, Session
+from sessions_app.services import living
 from sessions_app.services.folding import MOST_FAILURES
 
 MOST_GROUPS = 10_000
@@ -86,13 +87,15 @@ class SessionView(APIView):
     permission_classes = [ReadAccess]
 
     def get(self, request: Request, session_id: int) -> Response:
-        """The session as in the list, and `call_entries` in order."""
+        """The session as in the list, `live` (what is known now) and `call_entries` in order."""
         rows = Session.objects.filter(team__in=visible_teams(request))
         row = rows.select_related("team", "project", "developer").filter(pk=session_id).first()
         if row is None:
             raise Http404
         calls = Call.objects.filter(session=row).order_by("number", "pk")
-        return Response({**shapes.session(row, shapes.parts_of([row.pk])), "call_entries": [*map(shapes.call, calls)]})
+        live = shapes.live(row, living.now_of(row), calls)
+        answer = {**shapes.session(row, shapes.parts_of([row.pk])), "live": live}
+        return Response({**answer, "call_entries": [*map(shapes.call, calls)]})
 
 
 class TotalsView(APIView):

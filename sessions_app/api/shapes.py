@@ -11,6 +11,7 @@ from django.contrib.postgres.aggregates import ArrayAgg
 
 from ecm_site.common import figures
 from sessions_app.kernel import names
+from sessions_app.kernel.live_state import Figure, Now
 from sessions_app.kernel.readings import Purpose
 from sessions_app.models import Call, Compaction, Session, Thread
 
@@ -161,6 +162,48 @@ def call(row: Call) -> dict[str, Any]:
         "no_cache_cost_usd": usd(row.no_cache_cost_usd),
         "host_cost_usd": usd(row.host_cost_usd),
         "price_row": row.price_row_id,
+        "missed_tokens": row.missed_tokens,
+        "miss_cause": row.miss_cause,
+        "miss_cost_usd": usd(row.miss_cost_usd),
+    }
+
+
+def live(row: Session, now: Now, calls: Iterable[Call]) -> dict[str, Any]:
+    """What is known of the main thread now; each figure with origin, time and how many calls it may be behind."""
+    points = [call for call in calls if call.zone]
+    share = points[-1].tool_share_permille if points else None
+    return {
+        "occupancy": _figure(now.occupancy),
+        "window": {"value": now.window.tokens, "origin": str(now.window.origin)},
+        "zone": str(now.zone),
+        "cache": {
+            "expires_at": now.cache_expires_at,
+            "ttl_seconds": now.cache_ttl_seconds,
+            "ttl_assumed": now.cache_ttl_assumed,
+            "cold_costs_usd": usd(now.cold_costs_usd),
+        },
+        "depth": _folded(row, row.depth),
+        "tool_share_permille": _folded(row, share),
+        "cost_usd": _folded(row, usd(row.cost_usd)),
+    }
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    return {
+        "value": figure.value,
+        "origin": figure.origin,
+        "taken_at": figure.taken_at,
+        "calls_behind": figure.calls_behind,
+    }
+
+
+def _folded(row: Session, value: Any) -> dict[str, Any]:
+    """A figure of the last fold; behind as long as readings wait for the next one."""
+    return {
+        "value": value,
+        "origin": "fold",
+        "taken_at": moment(row.folded_at),
+        "dirty": row.revision > row.folded_revision,
     }
 
 
