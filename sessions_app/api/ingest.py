@@ -46,6 +46,8 @@ class IngestView(APIView):
             receipt = ingest.receive(sender=sender, feed=self.feed, body=body, context=context, now=now)
         except Refused as refused:
             # No record can be told apart in such a body, so there is nothing to take of it.
+            if refused.code == canonical.TOO_MANY:
+                raise DomainError(refused.code, refused.message, 413, limit="items") from refused
             raise DomainError(refused.code, refused.message, 400, pointer=refused.pointer) from refused
         return self.answer(receipt, as_text=request.query_params.get("as") == "text")
 

@@ -5,15 +5,15 @@ a compaction's hook without `prompt_id` is named by its receipt too: three such 
 """
 
 import hashlib
+from collections import Counter
 from typing import Any
 
 import msgspec
 
-from sessions_app.feeds.base import Context, Feed, Husk, Item, Parsed, Refusal, Refused
-from sessions_app.feeds.claude_transcript import FOLDER_RANK, MINUTE_MS, is_externalizing
+from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refused
+from sessions_app.feeds.bodies import parse_records, payloads, unwrapped
+from sessions_app.feeds.claude_line import FOLDER_RANK, MINUTE_MS, is_externalizing
 from sessions_app.feeds.husk import husk, size_of
-from sessions_app.feeds.lines import decode, parse_lines
-from sessions_app.feeds.times import moment
 from sessions_app.kernel.joins import Ranked
 from sessions_app.kernel.readings import (
     CompactionReading,
@@ -28,6 +28,7 @@ from sessions_app.kernel.readings import (
 )
 
 MARKS = {
+    "SessionStart": Mark.START,
     "SessionEnd": Mark.END,
     "UserPromptSubmit": Mark.PROMPT,
     "Stop": Mark.STOP,
@@ -36,62 +37,74 @@ MARKS = {
     "StopFailure": Mark.API_ERROR,
 }
 COMPACTIONS = {"PreCompact": Signal.PRE_HOOK, "PostCompact": Signal.POST_HOOK}
+#: How an API failure is called by StopFailure; under the same key other hooks hold text.
+FAILURES = frozenset(
+    "rate_limit overloaded authentication_failed oauth_org_not_allowed billing_error invalid_request model_not_found"
+    " server_error max_output_tokens unknown verification_required cloud_credential_error account_on_hold".split()
+)
+
+
+def reduce(record: Any) -> Husk:
+    """The husk of a payload, and the name of the API failure that ended a turn."""
+    reduced = husk(record)
+    for place, payload in payloads(record):
+        failure = payload.get("error")
+        if payload.get("hook_event_name") == "StopFailure" and isinstance(failure, str) and failure in FAILURES:
+            (reduced[place] if place else reduced)["error_type"] = failure
+    return reduced
 
 
 def parse(body: bytes, context: Context) -> Parsed:
     """One payload, a list of them, or one a line; each may be wrapped as `{"received_at", "payload"}`."""
-    stripped = body.strip()
-    if stripped.startswith(b"{") and b"\n" in stripped:
-        try:
-            decode(stripped)
-        except Refused:
-            return parse_lines(body, context, _reduce_and_read)
-    parsed = Parsed()
-    try:
-        value, _ = decode(stripped)
-    except Refused as refused:
-        parsed.refusals.append(Refusal(1, refused.pointer, refused.code, refused.message))
-        return parsed
-    for position, payload in enumerate(value if isinstance(value, list) else [value], 1):
-        try:
-            parsed.items.append(Item(position, *_reduce_and_read(payload, context)))
-        except Refused as refused:
-            parsed.refusals.append(Refusal(position, refused.pointer, refused.code, refused.message))
-    return parsed
+    repeated: Counter[str] = Counter()
 
+    def read_one(record: Any, context: Context) -> tuple[Husk, tuple[Reading, ...]]:
+        reduced = reduce(record)
+        payload, received_ms, where = unwrapped(reduced, context)
+        if not where and not payload.get("prompt_id") and _signal(payload, context):
+            # Equal intentions in one body came one after the other; their receipts tell them apart.
+            name = _digest(payload)
+            if repeated[name]:
+                reduced = {"received_at": (received_ms + repeated[name]) / 1000, "payload": payload}
+            repeated[name] += 1
+        return reduced, read(reduced, context)
 
-def _reduce_and_read(record: Any, context: Context) -> tuple[Husk, tuple[Reading, ...]]:
-    reduced = husk(record)
-    return reduced, read(reduced, context)
+    return parse_records(body, context, read_one)
 
 
 def read(record: Husk, context: Context) -> tuple[Reading, ...]:
-    """Readings of one hook payload."""
-    payload, received_ms = _unwrapped(record, context)
+    """Readings of one hook payload. Refused: `missing_session`."""
+    payload, received_ms, where = unwrapped(record, context)
     session = payload.get("session_id")
     if not isinstance(session, str) or not session:
-        raise Refused("missing_session", "/session_id", "a hook payload needs session_id, a string")
-    event = str(payload.get("hook_event_name") or context.event)
-    hook = _Hook(payload, session, event, received_ms)
-    return (*hook.marks(), *hook.compactions(), *hook.steps(), hook.facts())
+        raise Refused("missing_session", f"{where}/session_id", "a hook payload needs session_id, a string")
+    hook = _Hook(payload, session, _event(payload, context), received_ms)
+    signal = _signal(payload, context)
+    return (*hook.marks(), *([hook.compaction(signal)] if signal else []), *hook.steps(), hook.facts())
 
 
-def _unwrapped(record: Husk, context: Context) -> tuple[Husk, int]:
-    payload = record.get("payload")
-    if not isinstance(payload, dict):
-        return record, context.received_ms
-    received = record.get("received_at")
-    at = moment(received, context.received_ms).ms
-    return payload, at if at is not None else context.received_ms
+def _event(payload: Husk, context: Context) -> str:
+    name = payload.get("hook_event_name")
+    return name if isinstance(name, str) and name else context.event
+
+
+def _signal(payload: Husk, context: Context) -> Signal | None:
+    event = _event(payload, context)
+    if event == "SessionStart" and payload.get("source") == "compact":
+        return Signal.START_HOOK
+    return COMPACTIONS.get(event)
+
+
+def _digest(payload: Husk) -> str:
+    return hashlib.sha256(msgspec.json.encode(payload, order="sorted")).hexdigest()[:16]
 
 
 class _Hook:
-    """One payload and what can be read from it."""
+    """One payload and what can be read from it. Nothing but the names holds the time of receipt."""
 
     def __init__(self, payload: Husk, session: str, event: str, received_ms: int) -> None:
         self.payload, self.session, self.event, self.received_ms = payload, session, event, received_ms
-        digest = hashlib.sha256(msgspec.json.encode(payload, order="sorted"))
-        self.digest = digest.hexdigest()[:16]
+        self.digest = _digest(payload)
 
     def text(self, name: str) -> str:
         value = self.payload.get(name)
@@ -99,21 +112,32 @@ class _Hook:
 
     def ranked(self, name: str) -> Ranked | None:
         value = self.text(name)
-        return (self.received_ms, value) if value else None
+        return (0, value) if value else None
+
+    @property
+    def thread(self) -> Ranked:
+        agent = self.text("agent_id")
+        return (20, agent) if agent else (0, "")
 
     def marks(self) -> list[Reading]:
         found: list[Reading] = []
-        if self.event == "SessionStart":
-            found.append(self._mark(Mark.START, f"start:{self.digest}", self.text("source")))
-        elif self.event == "SubagentStop" and not self.text("agent_type"):
-            # The summariser runs as an agent without a type; it is no agent of the user's.
-            return found
-        elif self.event in MARKS:
-            found.append(self._mark(MARKS[self.event], f"{self.event}:{self.digest}", self.text("reason")))
-        tool, use = self.text("tool_name"), self.text("tool_use_id")
-        if self.event == "PostToolUse" and use and is_externalizing(tool):
+        mark = MARKS.get(self.event)
+        # The summariser runs as an agent without a type; it is no agent of the user's.
+        if mark and not (mark in (Mark.AGENT_START, Mark.AGENT_STOP) and not self.text("agent_type")):
+            detail = self.text("source") or self.text("reason") or self.text("error_type")
+            found.append(self._mark(mark, self._name(mark), detail))
+        tool, use, given = self.text("tool_name"), self.text("tool_use_id"), self.payload.get("tool_input")
+        command = given.get("command") if isinstance(given, dict) else None
+        if self.event == "PostToolUse" and use and is_externalizing(tool, command):
             found.append(self._mark(Mark.EXTERNALIZE, use, tool))
         return found
+
+    def _name(self, mark: Mark) -> str:
+        if mark is Mark.START:
+            return f"start:{self.text('source')}:{self.digest}"
+        if mark is Mark.PROMPT:
+            return f"prompt:{self.text('prompt_id') or self.digest}"
+        return f"{mark}:{self.digest}"
 
     def _mark(self, mark: Mark, key: str, detail: str) -> MarkReading:
         return MarkReading(
@@ -123,29 +147,22 @@ class _Hook:
             mark=mark,
             received_ms=self.received_ms,
             detail=(0, detail) if detail else None,
-            thread=(20, self.text("agent_id")) if self.text("agent_id") else (0, ""),
+            thread=self.thread,
             prompt_id=self.ranked("prompt_id"),
         )
 
-    def compactions(self) -> list[Reading]:
-        signal = COMPACTIONS.get(self.event)
-        if self.event == "SessionStart" and self.text("source") == "compact":
-            signal = Signal.START_HOOK
-        if signal is None:
-            return []
-        named = bool(self.text("prompt_id"))
-        return [
-            CompactionReading(
-                session=self.session,
-                source=Source.HOOK,
-                key=f"{signal}:{self.digest}" if named else f"{signal}:{self.digest}:{self.received_ms}",
-                signal=signal,
-                trigger=self.ranked("trigger"),
-                received_ms=self.received_ms,
-                prompt_id=self.ranked("prompt_id"),
-                thread=(20, self.text("agent_id")) if self.text("agent_type") else (0, ""),
-            )
-        ]
+    def compaction(self, signal: Signal) -> CompactionReading:
+        key = f"{signal}:{self.digest}"
+        return CompactionReading(
+            session=self.session,
+            source=Source.HOOK,
+            key=key if self.text("prompt_id") else f"{key}:{self.received_ms}",
+            signal=signal,
+            trigger=self.ranked("trigger"),
+            received_ms=self.received_ms,
+            prompt_id=self.ranked("prompt_id"),
+            thread=self.thread if self.text("agent_type") else (0, ""),
+        )
 
     def steps(self) -> list[Reading]:
         use = self.text("tool_use_id")
@@ -153,7 +170,7 @@ class _Hook:
             return []
         size = ToolSize(
             name=self.text("tool_name") or None,
-            result_bytes=size_of(self.payload.get("tool_response")),
+            result_bytes=size_of(self.payload.get("tool_response", self.payload.get("error"))),
             input_bytes=size_of(self.payload.get("tool_input")),
             failed=int(self.event == "PostToolUseFailure"),
             at_ms=self.received_ms,

@@ -4,252 +4,185 @@ Telemetry does not split cache writes by lifetime, and a compaction's token figu
 of the message text. `event.sequence` starts anew with each resume, so it names nothing by itself.
 """
 
-import hashlib
-from typing import Any
-
-import msgspec
-
 from sessions_app.feeds import otlp
 from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refused
-from sessions_app.feeds.claude_transcript import MINUTE_MS
-from sessions_app.feeds.numbers import nanodollars, token_count
+from sessions_app.feeds.claude_counters import read_point
+from sessions_app.feeds.claude_line import MINUTE_MS
+from sessions_app.feeds.claude_record import Record
 from sessions_app.kernel.joins import Ranked
 from sessions_app.kernel.readings import (
     CallReading,
     CompactionReading,
-    CounterReading,
     Mark,
     MarkReading,
     Purpose,
     Reading,
-    SessionReading,
     Signal,
     Source,
     StepsReading,
     ToolSize,
 )
 
-PREFIX = "claude_code."
 MAIN = frozenset(("", "sdk", "repl_main_thread", "main"))
-LEAVES = {"input": "uncached_input", "output": "output", "cacheRead": "cache_read", "cacheCreation": "cache_write"}
-DELTA = frozenset(("1", "AGGREGATION_TEMPORALITY_DELTA"))
+#: Newer hosts name the main loop by its surface: `repl_main_thread:outputStyle:…`.
+MAIN_STARTS = ("repl_main_thread", "sdk", "cli")
+#: A call that took longer was asleep; its start is not its end less that.
+LONGEST_MS = 86_400_000
 
 
 def parse_logs(body: bytes, context: Context) -> Parsed:
     """An export to `/v1/logs`."""
-    return otlp.parse(body, context, "log", read_log)
+    return otlp.parse(body, context, otlp.Kind.LOGS, read_log)
 
 
 def parse_metrics(body: bytes, context: Context) -> Parsed:
     """An export to `/v1/metrics`."""
-    return otlp.parse(body, context, "metric", read_point)
+    return otlp.parse(body, context, otlp.Kind.METRICS, read_point)
 
 
-class _Record:
-    """A flat record of one session with its time."""
-
-    def __init__(self, record: Husk, session: str, context: Context) -> None:
-        attrs = record.get("attrs")
-        self.attrs: Husk = attrs if isinstance(attrs, dict) else {}
-        self.session = session
-        self.event = str(record.get("event", "")).removeprefix(PREFIX)
-        self.at_ms = otlp.time_of(record, context)
-        self.received_ms = context.received_ms
-
-    def text(self, name: str) -> str:
-        value = self.attrs.get(name)
-        return value if isinstance(value, str) else ""
-
-    def ranked(self, name: str) -> Ranked | None:
-        value = self.text(name)
-        return (self.at_ms or 0, value) if value else None
-
-    def count(self, name: str) -> int | None:
-        return token_count(self.attrs.get(name), f"/attributes/{name}")
-
-    def safe(self, name: str) -> int | None:
-        try:
-            return self.count(name)
-        except Refused:
-            return None
-
-    def name(self) -> str:
-        """A name for a record without an id: when, and which in the row."""
-        return f"{self.event}:{self.at_ms}:{self.attrs.get('event.sequence', '')}"
-
-    def base(self) -> dict[str, Any]:
-        return {"session": self.session, "source": Source.OTLP_LOG}
-
-
-def _session_of(record: Husk) -> str:
-    attrs = record.get("attrs")
-    value = attrs.get("session.id") if isinstance(attrs, dict) else None
-    return value if isinstance(value, str) else ""
-
-
-def read_log(record: Husk, context: Context) -> tuple[Reading, ...]:
-    """Readings of one log record; events of others say nothing here."""
-    session = _session_of(record)
-    reader = READERS.get(str(record.get("event", "")).removeprefix(PREFIX))
-    if not session:
+def read_log(flat: Husk, context: Context) -> tuple[Reading, ...]:
+    """Readings of one log record; what others write says nothing here. Refused: bad counts, `missing_session`."""
+    record = Record(flat, context, Source.OTLP_LOG)
+    reader = READERS.get(record.name)
+    # A resumed host first speaks under an id that it then throws away: other events open no session.
+    if reader is None or not record.is_ours:
+        return ()
+    if not record.session:
         if reader is _api_request:
             raise Refused("missing_session", "/attributes", "an api_request without session.id belongs to no session")
         return ()
-    if reader is None:
-        # A resumed host first speaks under an id that it then throws away: such events open no session.
-        return ()
-    event = _Record(record, session, context)
-    return (*reader(event), _facts(event))
+    thread = _thread(record)[1]
+    agents = {thread: thread.removeprefix("agent:")} if thread and reader is _api_request else {}
+    return (*reader(record), record.facts(record.at_ms, agents))
 
 
-def _facts(event: _Record) -> SessionReading:
-    version = event.text("service.version")
-    return SessionReading(
-        **event.base(),
-        key="session",
-        first_ms=None,
-        last_ms=event.at_ms,
-        received_ms=event.received_ms,
-        version=(event.at_ms or 0, version) if version and event.text("service.name").startswith("claude") else None,
-        developer=event.ranked("developer"),
-    )
-
-
-def _api_request(event: _Record) -> tuple[Reading, ...]:
-    request, client = event.text("request_id"), event.text("client_request_id")
+def _api_request(record: Record) -> tuple[Reading, ...]:
+    request, client = record.text("request_id"), record.text("client_request_id")
     request_id = request or (f"client:{client}" if client else None)
-    duration = event.safe("duration_ms")
-    first = event.at_ms - (duration or 0) if event.at_ms is not None else None
-    micros = event.safe("cost_usd_micros")
-    cost = micros * 1000 if micros is not None else nanodollars(event.attrs.get("cost_usd"), "/attributes/cost_usd")
+    took_ms = record.side("duration_ms")
+    start_ms = record.at_ms
+    if start_ms is not None and took_ms is not None and took_ms <= LONGEST_MS:
+        start_ms -= took_ms
+    micros = record.side("cost_usd_micros")
     call = CallReading(
-        **event.base(),
-        key=request_id or event.name(),
+        **record.base(),
+        key=request_id or f"{record.session}:{record.attrs.get('event.sequence', '')}:{record.at_ms}",
         request_id=request_id,
-        thread=_thread(event),
-        purpose=_purpose(event.text("query_source")),
-        model=event.ranked("model"),
-        first_ms=first,
-        ended_ms=event.at_ms,
-        duration_ms=duration,
-        received_ms=event.received_ms if event.at_ms is None else None,
-        uncached_input=event.count("input_tokens"),
-        cache_read=event.count("cache_read_tokens"),
-        write_total=event.count("cache_creation_tokens"),
-        output=event.count("output_tokens"),
-        host_cost_nanousd=cost,
-        prompt_id=event.ranked("prompt.id"),
-        query_source=event.ranked("query_source"),
-        speed=event.ranked("speed"),
-        flags=() if event.at_ms is not None else ("impossible_time",),
+        thread=_thread(record),
+        purpose=_purpose(record),
+        model=record.ranked("model"),
+        first_ms=start_ms,
+        ended_ms=record.at_ms,
+        duration_ms=took_ms,
+        received_ms=record.received_if_timeless,
+        uncached_input=record.count("input_tokens"),
+        cache_read=record.count("cache_read_tokens"),
+        write_total=record.count("cache_creation_tokens"),
+        output=record.count("output_tokens"),
+        host_cost_nanousd=record.dollars("cost_usd") if micros is None else micros * 1000,
+        prompt_id=record.ranked("prompt.id"),
+        query_source=record.ranked("query_source"),
+        speed=record.ranked("speed"),
+        flags=record.flags if record.at_ms is not None else ("impossible_time",),
     )
     return (call,)
 
 
-def _is_agent(source: str) -> bool:
-    return source.startswith("agent") or source == "subagent"
+def _is_main(source: str) -> bool:
+    return source in MAIN or source.startswith(MAIN_STARTS)
 
 
-def _thread(event: _Record) -> Ranked:
-    if _is_agent(event.text("query_source")):
-        return (4, f"agent:{event.text('agent.name') or event.text('query_source')}")
+def _is_agent(record: Record) -> bool:
+    """A subagent's call, by its source (`agent:builtin:…`, `subagent`, the agent's own name)."""
+    source = record.text("query_source")
+    if source.startswith("agent") or source == "subagent":
+        return True
+    # With --agent the main loop has an agent's name too.
+    return bool(record.text("agent.name")) and source != "compact" and not _is_main(source)
+
+
+def _thread(record: Record) -> Ranked:
+    if _is_agent(record):
+        return (4, f"agent:{record.text('agent.name') or record.text('query_source')}")
     return (5, "")
 
 
-def _purpose(source: str) -> Ranked:
+def _purpose(record: Record) -> Ranked:
     """Main chain and agents converse; everything else that the host asks is auxiliary."""
+    source = record.text("query_source")
     if source == "compact":
         return (40, Purpose.COMPACTION)
-    if source in MAIN or _is_agent(source):
-        return (0, Purpose.TURN)
-    # Newer hosts name the main loop by its surface (repl_main_thread:outputStyle, …).
-    if source.startswith(("repl_main_thread", "sdk", "cli")):
+    if _is_main(source) or _is_agent(record):
         return (0, Purpose.TURN)
     return (40, Purpose.TITLE if "title" in source else Purpose.AUXILIARY)
 
 
-def _compaction(event: _Record) -> tuple[Reading, ...]:
+def _compaction(record: Record) -> tuple[Reading, ...]:
+    success = record.word("success")
     compaction = CompactionReading(
-        **event.base(),
-        key=event.name(),
+        **record.base(),
+        key=record.own_name,
         signal=Signal.TELEMETRY,
-        trigger=event.ranked("trigger"),
-        at_ms=event.at_ms,
-        received_ms=event.received_ms if event.at_ms is None else None,
-        duration_ms=event.safe("duration_ms"),
-        before_tokens=event.safe("pre_tokens"),
-        after_tokens=event.safe("post_tokens"),
-        succeeded=(0, str(event.attrs["success"]).lower()) if "success" in event.attrs else None,
-        prompt_id=event.ranked("prompt.id"),
+        trigger=record.ranked("trigger"),
+        at_ms=record.at_ms,
+        received_ms=record.received_if_timeless,
+        duration_ms=record.side("duration_ms"),
+        before_tokens=record.side("pre_tokens"),
+        after_tokens=record.side("post_tokens"),
+        succeeded=(0, success) if success else None,
+        prompt_id=record.ranked("prompt.id"),
     )
     return (compaction,)
 
 
-def _tool_result(event: _Record) -> tuple[Reading, ...]:
-    use = event.text("tool_use_id")
+def _tool_result(record: Record) -> tuple[Reading, ...]:
+    use = record.text("tool_use_id")
     if not use:
         return ()
     size = ToolSize(
-        name=event.text("tool_name") or None,
-        result_bytes=event.safe("tool_result_size_bytes"),
-        input_bytes=event.safe("tool_input_size_bytes"),
-        failed=int(str(event.attrs.get("success", "true")).lower() == "false"),
-        at_ms=event.at_ms,
+        name=record.text("tool_name") or None,
+        result_bytes=record.side("tool_result_size_bytes"),
+        input_bytes=record.side("tool_input_size_bytes"),
+        failed=int(record.word("success") == "false"),
+        at_ms=record.at_ms,
     )
-    return (StepsReading(**event.base(), key=str((event.at_ms or 0) // MINUTE_MS), tools={use: size}),)
+    minute = (record.received_ms if record.at_ms is None else record.at_ms) // MINUTE_MS
+    return (StepsReading(**record.base(), key=str(minute), tools={use: size}),)
 
 
-def _mark(event: _Record) -> tuple[Reading, ...]:
-    mark = Mark.PROMPT if event.event == "user_prompt" else Mark.API_ERROR
-    reading = MarkReading(
-        **event.base(), key=event.name(), mark=mark, at_ms=event.at_ms, prompt_id=event.ranked("prompt.id")
+def _user_prompt(record: Record) -> tuple[Reading, ...]:
+    # A command of the host, as /compact is, asks the model nothing.
+    if record.text("command_source") == "builtin":
+        return ()
+    prompt = record.text("prompt.id")
+    return (_mark(record, Mark.PROMPT, f"prompt:{prompt}" if prompt else record.own_name, ""),)
+
+
+def _api_error(record: Record) -> tuple[Reading, ...]:
+    request = record.text("request_id") or record.text("client_request_id")
+    key = f"{record.name}:{request}:{record.word('attempt')}" if request else record.own_name
+    return (_mark(record, Mark.API_ERROR, key, record.word("status_code") or record.text("error_type")),)
+
+
+def _mark(record: Record, mark: Mark, key: str, detail: str) -> MarkReading:
+    return MarkReading(
+        **record.base(),
+        key=key,
+        mark=mark,
+        at_ms=record.at_ms,
+        received_ms=record.received_if_timeless,
+        detail=(0, detail) if detail else None,
+        prompt_id=record.ranked("prompt.id"),
     )
-    return (reading,)
 
 
 READERS = {
     "api_request": _api_request,
     "compaction": _compaction,
     "tool_result": _tool_result,
-    "user_prompt": _mark,
-    "api_error": _mark,
+    "user_prompt": _user_prompt,
+    "api_error": _api_error,
 }
-
-
-def read_point(record: Husk, context: Context) -> tuple[Reading, ...]:
-    """Readings of one data point of the token or cost counter."""
-    session = _session_of(record)
-    point = _Record(record, session, context)
-    leaf = "cost_nanousd" if point.event == "cost.usage" else LEAVES.get(point.text("type"))
-    if not session or point.event not in ("token.usage", "cost.usage") or leaf is None:
-        return ()
-    value = record.get("value")
-    amount = nanodollars(value, "/asDouble") if leaf == "cost_nanousd" else token_count(value, "/asDouble")
-    start = record.get("start_ms") if isinstance(record.get("start_ms"), int) else None
-    names = {name: v for name, v in sorted(point.attrs.items()) if name not in ("developer", "service.version")}
-    series = hashlib.sha256(msgspec.json.encode({"metric": point.event, **names}, order="sorted")).hexdigest()[:16]
-    is_delta = str(record.get("temporality")) in DELTA
-    counter = CounterReading(
-        session=session,
-        source=Source.OTLP_METRIC,
-        key=f"{series}:{start}:{point.at_ms}" if is_delta else f"{series}:{start}",
-        leaf=leaf,
-        model=point.text("model"),
-        query_source=point.text("query_source"),
-        value=amount or 0,
-        start_ms=start,
-        at_ms=point.at_ms,
-    )
-    facts = SessionReading(
-        session=session,
-        source=Source.OTLP_METRIC,
-        key="session",
-        last_ms=point.at_ms,
-        received_ms=point.received_ms,
-        developer=point.ranked("developer"),
-    )
-    return (counter, facts)
-
 
 LOGS = Feed("claude-code-otlp-logs", "claude-code", parse_logs, read_log)
 METRICS = Feed("claude-code-otlp-metrics", "claude-code", parse_metrics, read_point)

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from sessions_app.feeds.base import Context, Feed, Husk, Item, Parsed, Refusal, Refused
-from sessions_app.feeds.claude_transcript import FOLDER_RANK
+from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refused
+from sessions_app.feeds.bodies import parse_records, payloads, unwrapped
+from sessions_app.feeds.claude_line import FOLDER_RANK
 from sessions_app.feeds.husk import husk
-from sessions_app.feeds.lines import decode, parse_lines
 from sessions_app.feeds.numbers import nanodollars, token_count
 from sessions_app.kernel.readings import MeterReading, Reading, SessionReading, Source
 
@@ -20,60 +20,64 @@ from sessions_app.kernel.readings import MeterReading, Reading, SessionReading, 
 REMOTE_RANK = 1 << 46
 
 
+def reduce(record: Any) -> Husk:
+    """The husk of a sample, with the repository as `project`: its parts alone are names of anything."""
+    reduced = husk(record)
+    for place, sample in payloads(record):
+        repo = _tree(_tree(sample, "workspace"), "repo")
+        parts = [repo.get(name) for name in ("host", "owner", "name")]
+        if all(isinstance(part, str) and part for part in parts):
+            (reduced[place] if place else reduced).update(husk({"project": "/".join(map(str, parts))}))
+    return reduced
+
+
 def parse(body: bytes, context: Context) -> Parsed:
-    """One sample, or one a line."""
-    if b"\n" in body.strip():
-        try:
-            decode(body.strip())
-        except Refused:
-            return parse_lines(body, context, _reduce_and_read)
-    parsed = Parsed()
-    try:
-        record, _ = decode(body.strip())
-        parsed.items.append(Item(1, *_reduce_and_read(record, context)))
-    except Refused as refused:
-        parsed.refusals.append(Refusal(1, refused.pointer, refused.code, refused.message))
-    return parsed
+    """One sample, a list of them, or one a line; each may be wrapped as `{"received_at", "payload"}`."""
+    return parse_records(body, context, _reduce_and_read)
 
 
 def _reduce_and_read(record: Any, context: Context) -> tuple[Husk, tuple[Reading, ...]]:
-    reduced = husk(record)
-    repo = _tree(_tree(record, "workspace"), "repo")
-    names = [repo.get(name) for name in ("host", "owner", "name")]
-    if all(isinstance(name, str) and name for name in names):
-        reduced["project"] = "/".join(map(str, names))[:200]
+    reduced = reduce(record)
     return reduced, read(reduced, context)
 
 
-def _tree(record: Any, name: str) -> Husk:
-    value = record.get(name) if isinstance(record, dict) else None
+def _tree(record: Husk, name: str) -> Husk:
+    value = record.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def read(sample: Husk, context: Context) -> tuple[Reading, ...]:
-    """Readings of one sample."""
+def read(record: Husk, context: Context) -> tuple[Reading, ...]:
+    """Readings of one sample. Refused: `missing_session`, bad counts and amounts."""
+    sample, received_ms, where = unwrapped(record, context)
     session = sample.get("session_id")
     if not isinstance(session, str) or not session:
-        raise Refused("missing_session", "/session_id", "a status line payload needs session_id, a string")
-    gauge = _tree(sample, "context_window")
-    cost, model = _tree(sample, "cost"), _tree(sample, "model").get("id")
-    rank = token_count(_whole(cost.get("total_duration_ms")), "/cost/total_duration_ms") or 0
-    named = {"gauge": gauge, "cost": cost, "model": model, "prompt": sample.get("prompt_id")}
-    key = hashlib.sha256(msgspec.json.encode(named, order="sorted")).hexdigest()[:20]
-    meter = MeterReading(
+        raise Refused("missing_session", f"{where}/session_id", "a status line payload needs session_id, a string")
+    try:
+        meter = _meter(sample, session, received_ms)
+    except Refused as refused:
+        raise Refused(refused.code, where + refused.pointer, refused.message) from None
+    return meter, _facts(sample, session, received_ms, meter)
+
+
+def _meter(sample: Husk, session: str, received_ms: int) -> MeterReading:
+    gauge, cost, model = _tree(sample, "context_window"), _tree(sample, "cost"), _tree(sample, "model").get("id")
+    uptime_ms = token_count(_whole(cost.get("total_duration_ms")), "/cost/total_duration_ms")
+    usage, dollars = gauge.get("current_usage"), cost.get("total_cost_usd")
+    # Without the ticking duration: a gauge that stands still for an hour is one reading and not thousands.
+    named = [gauge.get("context_window_size"), usage, dollars, model]
+    return MeterReading(
         session=session,
         source=Source.STATUSLINE,
-        key=key,
-        received_ms=context.received_ms,
-        uptime_ms=rank,
-        model=(rank, model) if isinstance(model, str) and model else None,
+        key=hashlib.sha256(msgspec.json.encode(named, order="sorted")).hexdigest()[:20],
+        received_ms=received_ms,
+        uptime_ms=uptime_ms,
+        model=(uptime_ms or 0, model) if isinstance(model, str) and model else None,
         window=token_count(gauge.get("context_window_size"), "/context_window/context_window_size"),
-        **_usage(gauge.get("current_usage")),
-        host_cost_nanousd=nanodollars(cost.get("total_cost_usd"), "/cost/total_cost_usd"),
+        **_usage(usage),
+        host_cost_nanousd=nanodollars(dollars, "/cost/total_cost_usd"),
         five_hour_permille=_permille(sample, "five_hour"),
         seven_day_permille=_permille(sample, "seven_day"),
     )
-    return meter, _facts(sample, session, context, model)
 
 
 def _whole(value: object) -> object:
@@ -94,7 +98,8 @@ def _usage(usage: object) -> dict[str, int | None]:
         "cache_read": count("cache_read_input_tokens"),
         "write_total": count("cache_creation_input_tokens"),
     }
-    return {**leaves, "output": count("output_tokens"), "occupancy": sum(v or 0 for v in leaves.values())}
+    known = [value for value in leaves.values() if value is not None]
+    return {**leaves, "output": count("output_tokens"), "occupancy": sum(known) if known else None}
 
 
 def _permille(sample: Husk, window: str) -> int | None:
@@ -104,22 +109,19 @@ def _permille(sample: Husk, window: str) -> int | None:
     return round(share * 10)
 
 
-def _facts(sample: Husk, session: str, context: Context, model: object) -> SessionReading:
-    workspace = _tree(sample, "workspace")
-    remote = sample.get("project")
-    folder = workspace.get("project_dir") or sample.get("cwd")
-    received = context.received_ms
+def _facts(sample: Husk, session: str, received_ms: int, meter: MeterReading) -> SessionReading:
+    remote, version = sample.get("project"), sample.get("version")
+    folder = _tree(sample, "workspace").get("project_dir") or sample.get("cwd")
     project = (REMOTE_RANK, remote) if isinstance(remote, str) and remote else None
     if project is None and isinstance(folder, str) and folder:
-        project = (FOLDER_RANK - received, folder)
-    version = sample.get("version")
+        project = (FOLDER_RANK - received_ms, folder)
     return SessionReading(
         session=session,
         source=Source.STATUSLINE,
         key="session",
-        received_ms=received,
-        version=(received, version) if isinstance(version, str) and version else None,
-        model=(received, model) if isinstance(model, str) and model else None,
+        received_ms=received_ms,
+        version=(meter.uptime_ms or 0, version) if isinstance(version, str) and version else None,
+        model=meter.model,
         project=project,
     )
 

@@ -13,7 +13,7 @@ IDS = _words(
     " message_id messageId response_id responseId promptId prompt_id turn_id turnId conversation_id conversationId"
     " thread_id threadId tool_use_id toolUseId toolUseID parentToolUseID parent_tool_use_id sourceToolUseID"
     " sourceToolAssistantUUID compactedToolIds interruptedMessageId trace_id traceId span_id spanId parentSpanId"
-    " generation_id session.id prompt.id request.id conversation.id gen_ai.response.id gen_ai.conversation.id"
+    " generation_id series session.id prompt.id request.id conversation.id gen_ai.response.id gen_ai.conversation.id"
 )
 
 #: One-word values: types, states, roles, reasons, names of tools and agents, versions.
@@ -22,9 +22,9 @@ TOKENS = _words(
     " inference_geo trigger level effort status state operation subagent_type agentType agent_type attributionAgent"
     " permissionMode permission_mode sessionKind promptSource toolDenialKind hook_event_name hookEventName"
     " hookEvent hook_event source reason tool_name toolName error_type notification_type precompute_reuse query_source"
-    " querySource command_name cache_miss_reason event signal host provider api thread purpose leaf convention"
-    " window_origin unit currency temporality aggregation developer team service.name service.version event.name"
-    " agent.name agent.source error.type success decision"
+    " querySource command_name command_source cache_miss_reason event signal host provider api thread purpose leaf"
+    " convention window_origin unit currency temporality aggregation developer team service.name service.version"
+    " event.name agent.name agent.source error.type success decision"
 )
 
 #: Models; these alone may hold a slash.

@@ -62,10 +62,10 @@ def _lines(body: bytes) -> Iterator[tuple[int, bytes, bool]]:
         start = stop + 1
 
 
-def decode(line: bytes) -> tuple[Any, bool]:
+def decode(line: bytes, limit: int = LONGEST_LINE) -> tuple[Any, bool]:
     """The value of one JSON text, and whether bytes had to be replaced. Refused with a code where it has none."""
-    if len(line) > LONGEST_LINE:
-        raise Refused("line_too_large", "", f"{len(line):,} bytes; the limit is {LONGEST_LINE:,}")
+    if len(line) > limit:
+        raise Refused("line_too_large", "", f"{len(line):,} bytes; the limit is {limit:,}")
     if _nests_deeper(line, DEEPEST):
         raise Refused("too_deep", "", f"nested deeper than {DEEPEST}")
     try:

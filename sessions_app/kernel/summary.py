@@ -157,7 +157,9 @@ def _times(given: FoldInput, calls: Sequence[CallFact]) -> dict[str, datetime | 
         if span is None and calls:
             span = (given.received_ms, given.received_ms)
     ends = [r for r in given.readings if isinstance(r, MarkReading) and r.mark is Mark.END]
-    starts = [r.received_ms or 0 for r in given.readings if isinstance(r, MarkReading) and r.mark is Mark.START]
+    # A resume that equals an earlier one is the same mark, and over http it is not told at all; a prompt is.
+    signs = (Mark.START, Mark.PROMPT)
+    starts = [r.received_ms or 0 for r in given.readings if isinstance(r, MarkReading) and r.mark in signs]
     ended = max((r.received_ms or 0 for r in ends), default=0)
     closed = ended and ended >= max(starts, default=0)
     return {

@@ -1,0 +1,66 @@
+"""Bodies of small records: one JSON value, a list of them, or one a line; spooled ones in an envelope."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from sessions_app.feeds.base import Context, Husk, Item, Parsed, Refusal, Refused
+from sessions_app.feeds.lines import REPLACED, Read, decode, parse_lines
+from sessions_app.feeds.times import moment
+
+#: Nothing beyond this reaches a feed; the doors have limits of their own below it.
+LARGEST = 64 << 20
+
+
+def parse_records(body: bytes, context: Context, read: Read) -> Parsed:
+    """Read every record with `read`; one that raises Refused costs itself alone. The body is complete."""
+    text = body.strip(b" \t\r\n")
+    if _is_by_line(text):
+        return parse_lines(body, replace(context, final=True), read)
+    try:
+        value, replaced = decode(text, LARGEST)
+    except Refused as refused:
+        if b"\n" in text:
+            return parse_lines(body, replace(context, final=True), read)
+        return Parsed(refusals=[Refusal(1, refused.pointer, refused.code, refused.message)])
+    parsed = Parsed()
+    for position, record in enumerate(value if isinstance(value, list) else [value], 1):
+        try:
+            parsed.items.append(Item(position, *read(record, context)))
+        except Refused as refused:
+            parsed.refusals.append(Refusal(position, refused.pointer, refused.code, refused.message))
+    if replaced:
+        parsed.warnings.append(Refusal(1, "", REPLACED, "bytes that are not UTF-8 were replaced"))
+    return parsed
+
+
+def _is_by_line(text: bytes) -> bool:
+    """Whether the first line alone is a whole value; one value over several lines has no such line."""
+    first, newline, _ = text.partition(b"\n")
+    if not newline:
+        return False
+    try:
+        decode(first)
+    except Refused:
+        return False
+    return True
+
+
+def unwrapped(record: Husk, context: Context) -> tuple[Husk, int, str]:
+    """(payload, when it was received in ms, pointer to it) of a record that may be in a spool's envelope.
+
+    The envelope is `{"received_at": seconds or ISO 8601, "payload": {...}}`.
+    """
+    payload = record.get("payload")
+    if not isinstance(payload, dict):
+        return record, context.received_ms, ""
+    at = moment(record.get("received_at"), context.received_ms).ms
+    return payload, context.received_ms if at is None else at, "/payload"
+
+
+def payloads(record: Any) -> Iterator[tuple[str, Husk]]:
+    """The record itself and what is in its envelope, as far as they are objects."""
+    if isinstance(record, dict):
+        yield "", record
+        if isinstance(record.get("payload"), dict):
+            yield "payload", record["payload"]
