@@ -61,14 +61,16 @@ def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: d
     receipt.ignored = len(parsed.items) - len(telling)
     if not telling:
         return receipt
+    waiting: list[int] = []
     with transaction.atomic():
         telling = [_signed(item, sender) for item in telling] if sender.developer else telling
         changed = _merge(sender, feed, telling, receipt, context, now)
         if changed:
-            store.mark_dirty(changed, now)
+            waiting = store.mark_dirty(changed, now)
             _keep_husks(sender, feed, context, telling, now)
     receipt.session_ids = changed
-    for session_id in changed:
+    # A session that was dirty already has its message on the way, or the sweep finds it: one fold for many deliveries.
+    for session_id in waiting:
         enqueue_on_commit("sessions_app.fold_session", session_id)
     return receipt
 

@@ -111,15 +111,16 @@ def keep(team_id: int, readings: Mapping[Name, Reading], now: datetime) -> None:
         )
 
 
-def mark_dirty(session_ids: Sequence[int], now: datetime) -> None:
-    """Note that these sessions hold something that no fold has seen."""
+def mark_dirty(session_ids: Sequence[int], now: datetime) -> list[int]:
+    """Note that these sessions hold something that no fold has seen; gives those that were clean before."""
     with cursor() as cur:
         cur.execute(
             "UPDATE sessions_app_session SET revision = revision + 1, received_at = %b,"
             " dirty_at = CASE WHEN revision > folded_revision THEN dirty_at ELSE %b END, fold_failures = 0"
-            " WHERE id = ANY(%b::bigint[])",
-            (now, now, list(session_ids)),
+            " WHERE id = ANY(%b::bigint[]) RETURNING id, dirty_at = %b",
+            (now, now, list(session_ids), now),
         )
+        return [int(str(pk)) for pk, was_clean in cur if was_clean]
 
 
 def keep_husks(team_id: int, feed: str, event: str, digest: str, packed: bytes, records: int, now: datetime) -> None:
