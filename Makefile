@@ -1,6 +1,6 @@
 # ECM server. `make help` lists what can be done; each target says what it does behind its two hashes.
 .DEFAULT_GOAL := help
-.PHONY: running help up import demo demo-drop connect disconnect test check lock bootstrap
+.PHONY: running help up import demo demo-drop connect disconnect test check shots lock bootstrap
 SHELL := /bin/sh
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
@@ -33,6 +33,9 @@ test: bootstrap ## run the tests: [ARGS="tests/kernel -k zones"]
 
 check: bootstrap ## formatting, lint, types, import arrows, templates, migrations, deployment
 	@tools/run-checks
+
+shots: bootstrap ## screenshots of the key pages of a running server into docs/screenshots: [ARGS="--team demo"]
+	@$(BIN)/python tools/shots.py $(ARGS)
 
 lock: bootstrap ## resolve pyproject.toml anew into requirements/
 	@tools/lock

@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = os.environ.get("ECM_CHROMIUM", "/usr/bin/chromium")
 WIDTHS = {"wide": 1440, "phone": 390}
 THEMES = ("light", "dark")
+#: Long pages are cut here.
+MOST_HEIGHT = 2_700
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,13 @@ def sign_in(page: Page, url: str, user: str) -> None:
     page.wait_for_load_state()
 
 
-def targets(page: Page, url: str, team: str) -> list[Target]:
-    """The key pages; the session shown is the dearest of the period."""
+def targets(page: Page, url: str, team: str, session: str) -> list[Target]:
+    """The key pages; without a session named, the dearest of the team is shown."""
     query = f"?team={team}" if team else ""
-    page.goto(f"{url}/sessions/{query}{'&' if query else '?'}period=all&sort=cost")
-    first = page.locator("table.cards tbody th a").first
-    session = first.get_attribute("href") if first.count() else None
+    if not session:
+        page.goto(f"{url}/sessions/{query}{'&' if query else '?'}period=all&sort=cost")
+        first = page.locator("table.cards tbody th a").first
+        session = (first.get_attribute("href") or "") if first.count() else ""
     pages = [Target("overview", f"/{query}"), Target("sessions", f"/sessions/{query}")]
     return [*pages, Target("session", session)] if session else pages
 
@@ -70,7 +73,8 @@ def shoot(browser: Browser, state: str, url: str, target: Target, out: Path) -> 
             page = context.new_page()
             page.goto(url + target.path)
             path = out / f"{target.name}-{width_name}-{theme}.png"
-            page.screenshot(path=path, full_page=True)
+            height = min(page.evaluate("document.documentElement.scrollHeight"), MOST_HEIGHT)
+            page.screenshot(path=path, full_page=True, clip={"x": 0, "y": 0, "width": width, "height": height})
             sideways = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
             sys.stdout.write(f"  {path.name}{'   scrolls sideways' if sideways else ''}\n")
             made.append(path)
@@ -84,6 +88,7 @@ def main() -> None:
     parser.add_argument("--url", default=f"http://127.0.0.1:{os.environ.get('ECM_PORT', '8717')}")
     parser.add_argument("--user", default="admin")
     parser.add_argument("--team", default="", help="the slug of the team to show; the first one otherwise")
+    parser.add_argument("--session", default="", help="the address of the session to show, such as /sessions/1/")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screenshots")
     parser.add_argument("--also", nargs="*", default=[], help="more pages, as name=/path")
     given = parser.parse_args()
@@ -95,7 +100,7 @@ def main() -> None:
         sign_in(page, given.url, given.user)
         state = context.storage_state()
         also = [Target(*entry.split("=", 1)) for entry in given.also]
-        for target in [*targets(page, given.url, given.team), *also]:
+        for target in [*targets(page, given.url, given.team, given.session), *also]:
             shoot(browser, state, given.url, target, given.out)
         browser.close()
 

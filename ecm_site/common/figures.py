@@ -47,7 +47,7 @@ def tokens(count: int | None) -> str:
 
 
 def tokens_short(count: int | None) -> str:
-    """Tokens for a narrow place: 153,604 is 153k, 1,000,000 is 1M; cut towards zero below ten only by a digit."""
+    """Tokens for a narrow place: 153,604 is 153k, 1,000,000 is 1M; cut towards zero."""
     if count is None:
         return NONE
     if count < 1_000:
@@ -55,11 +55,6 @@ def tokens_short(count: int | None) -> str:
     unit, name = (1_000_000, "M") if count >= 1_000_000 else (1_000, "k")
     whole, tenth = count // unit, count % unit * 10 // unit
     return f"{whole}.{tenth}{name}" if whole < 10 and tenth else f"{whole}{name}"
-
-
-def permille(part: int, whole: int) -> int | None:
-    """Thousandths, cut towards zero; None without a whole."""
-    return part * 1_000 // whole if whole > 0 else None
 
 
 def percent(part: int | None, whole: int | None) -> str:

@@ -24,6 +24,7 @@ from sessions_app.dashboard.shapes import (
     number,
     percent,
 )
+from sessions_app.kernel.zones import Thresholds, Zone
 
 #: More calls than this share a column: the highest of the column is drawn.
 MOST_COLUMNS = 160
@@ -31,7 +32,12 @@ MOST_TICKS = 10
 #: Columns up to which words fit under them.
 MOST_NOTED = 16
 #: (lower bound in percent, zone) from the top down.
-ZONES = ((90, "CRITICAL"), (75, "RED"), (50, "AMBER"), (0, "GREEN"))
+ZONES = (
+    (Thresholds().critical, Zone.CRITICAL),
+    (Thresholds().red, Zone.RED),
+    (Thresholds().amber, Zone.AMBER),
+    (0, Zone.GREEN),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def of_session(facts: SessionFacts) -> Sentence:
 
 
 def _without_calls(facts: SessionFacts) -> Sentence:
-    gauge = f" The host’s own meter says {facts.gauge}." if facts.gauge else " Its context is not known."
+    gauge = f" The host’s own meter {facts.gauge}." if facts.gauge else " Its context is not known."
     if facts.cost_usd is None:
         return say("No call of this session has been seen, so its cost is not known.", gauge)
     bill = say("Only counters arrived, no single call: ", money(facts.cost_usd, "#cost"), " at list price.")

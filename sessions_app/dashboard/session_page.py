@@ -9,17 +9,16 @@ from typing import Any
 from django.shortcuts import get_object_or_404
 
 from ecm_site.common import figures
-from sessions_app.dashboard import charts, findings, shapes, words
-from sessions_app.dashboard.call_lines import PAGE_SIZE, CallLine, CallPages, call_lines, href_of, pages_of
-from sessions_app.dashboard.compaction_cards import CompactionCard, compaction_cards, counts
-from sessions_app.dashboard.findings import LEAST_TOKENS
+from sessions_app.dashboard import findings, shapes, words
+from sessions_app.dashboard.call_lines import CallPages, call_lines, pages_of
+from sessions_app.dashboard.compaction_cards import CompactionCard, compaction_cards
 from sessions_app.dashboard.ledger import Entry, Ledger, ledger
 from sessions_app.dashboard.losses import LossCard, loss_cards
 from sessions_app.dashboard.sentences import Sentence
-from sessions_app.kernel.misses import Cause
-from sessions_app.kernel.readings import Purpose
+from sessions_app.dashboard.session_chart import timeline_of
+from sessions_app.dashboard.session_facts import facts_of
+from sessions_app.kernel.zones import Zone
 from sessions_app.models import Call, Session, Thread, Viewer
-from sessions_app.models.projections import Compaction
 
 #: Calls that a source lacks are named up to this many.
 MOST_NAMED = 4
@@ -79,6 +78,17 @@ class SessionPage:
     children: tuple[Session, ...]
 
     @property
+    def has_tokens(self) -> bool:
+        """False when only marks or meters arrived: then sums of tokens are not known."""
+        return bool(self.session.calls or self.session.aux_calls or self.session.total_tokens)
+
+    @property
+    def meter_zones(self) -> tuple[str, ...]:
+        """Zones of the host's own meter in order, where no call was seen."""
+        points = self.session.current.get("points", ()) if not self.session.calls else ()
+        return tuple(zone for zone in points if zone in Zone)
+
+    @property
     def host_agreement(self) -> str:
         """How the host's own figure stands to ours."""
         ours, theirs = self.session.cost_usd, self.session.host_cost_usd
@@ -113,10 +123,8 @@ def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: date
         host=" ".join((words.word(words.HOSTS, session.host), session.version)).strip(),
         window_words=words.word(words.WINDOW_ORIGINS, session.window_origin) if session.window else "",
         known_window=next((c.known_window for c in reversed(calls) if c.known_window != c.window), None),
-        finding=findings.of_session(_facts(session, calls, compactions)),
-        timeline=charts.timeline(
-            [_sample(line, session.window) for line in lines], _cuts(compactions, calls), session.window
-        ),
+        finding=findings.of_session(facts_of(session, calls, compactions)),
+        timeline=timeline_of(lines, compactions, session.window),
         has_agents=any(call.thread and call.occupancy is not None for call in calls),
         calls=pages_of(lines, parameters),
         ledger=ledger(session.cost_usd, [_entry(call) for call in calls]),
@@ -146,97 +154,6 @@ def _thread_name(thread: Thread) -> str:
 
 def _entry(call: Call) -> Entry:
     return Entry(call.purpose, call.miss_cause, 1, call.cost_usd, call.miss_cost_usd)
-
-
-def _facts(session: Session, calls: Sequence[Call], compactions: Sequence[Compaction]) -> findings.SessionFacts:
-    window = {call.key: call.window for call in calls}
-    before = {c.key: _window_before(c, calls, window) for c in compactions}
-    main = [call for call in calls if call.zone]
-    peak = next((call for call in main if call.zone == session.peak_zone), None)
-    return findings.SessionFacts(
-        calls=session.calls + session.aux_calls,
-        cost_usd=session.cost_usd,
-        unpriced_calls=session.unpriced_calls,
-        is_lower_bound=bool(session.lower_bound),
-        peak_zone=session.peak_zone,
-        peak_percent=figures.percent(session.peak_occupancy, session.window),
-        peak_call=peak.number if peak else None,
-        peak_href=href_of(peak, is_paged=len(calls) > PAGE_SIZE) if peak else "",
-        losses=_large_losses(calls),
-        compactions=tuple(
-            (c.trigger, figures.percent(c.before_tokens, before[c.key])) for c in compactions if counts(c)
-        ),
-        is_open_after_compaction=bool(main) and session.zone == "UNKNOWN",
-        gauge=_gauge(session),
-    )
-
-
-def _window_before(compaction: Compaction, calls: Sequence[Call], window: Mapping[str, int | None]) -> int | None:
-    """The window in which the context stood that was compacted: that of the call before, else after."""
-    after = next((c.number for c in calls if c.key == compaction.next_call), None)
-    before = [c for c in calls if c.thread == compaction.thread and c.window and (after is None or c.number < after)]
-    return window[before[-1].key] if before else window.get(compaction.next_call)
-
-
-def _gauge(session: Session) -> str:
-    """What the host's own meter says, where no call was seen."""
-    occupancy = session.current.get("occupancy") if not session.calls else None
-    if not isinstance(occupancy, int):
-        return ""
-    share = figures.percent(occupancy, session.window)
-    return f"{figures.tokens(occupancy)} tokens, {share} of its window, {session.zone}"
-
-
-def _large_losses(calls: Sequence[Call]) -> tuple[findings.Loss, ...]:
-    found = (
-        findings.Loss(call.number, call.missed_tokens, call.cache_read, call.miss_cost_usd)
-        for call in calls
-        if call.miss_cause not in ("", "compaction")
-    )
-    return tuple(loss for loss in found if loss.is_large)
-
-
-def _sample(line: CallLine, window: int | None) -> shapes.Sample:
-    call = line.call
-    return shapes.Sample(
-        number=call.number,
-        title=line.title,
-        tokens_title=line.tokens_title,
-        href=line.href,
-        occupancy=call.occupancy,
-        window=call.window,
-        zone=call.zone,
-        is_main=not call.thread,
-        read=call.cache_read,
-        written=call.written_tokens,
-        uncached=call.uncached_input,
-        note=_note(call),
-    )
-
-
-def _note(call: Call) -> str:
-    if call.purpose != Purpose.TURN:
-        return "summary" if call.purpose == Purpose.COMPACTION else "aux"
-    if call.miss_cause not in ("", Cause.COMPACTION) and call.missed_tokens >= max(call.cache_read, LEAST_TOKENS):
-        return "loss"
-    return "agent" if call.thread else ""
-
-
-def _cuts(compactions: Sequence[Compaction], calls: Sequence[Call]) -> tuple[shapes.Cut, ...]:
-    """Where the main chain's context was replaced."""
-    number = {call.key: call.number for call in calls}
-    found: list[shapes.Cut] = []
-    for compaction in compactions:
-        if compaction.thread or not counts(compaction):
-            continue
-        title = f"compaction {words.word(words.TRIGGERS, compaction.trigger)}"
-        place = number.get(compaction.summary_call) or number.get(compaction.next_call)
-        if place is None:
-            at = compaction.at
-            place = next((c.number for c in calls if at and c.started_at >= at), len(calls) + 1)
-        href = f"#compaction-{compaction.number}"
-        found.append(shapes.Cut(place, compaction.summary_call in number, title, href))
-    return tuple(found)
 
 
 def _warnings(session: Session) -> tuple[WarningLine, ...]:

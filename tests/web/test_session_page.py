@@ -90,6 +90,31 @@ def test_session_page__without_prices_and_window__is_unknown_and_never_zero(worl
     assert "$0.00" not in text
 
 
+def test_session_page__a_meter_alone__tells_the_context_and_leaves_the_rest_unknown(world: World) -> None:
+    session = session_in(
+        world.one,
+        "a",
+        calls=0,
+        uncached_input=0,
+        output=0,
+        cost_usd=None,
+        no_cache_cost_usd=None,
+        window=200_000,
+        window_origin="stated",
+        zone="UNKNOWN",
+        peak_zone="RED",
+        current={"why": "the host says zero, as it does right after a compaction", "points": ["GREEN", "RED"]},
+    )
+    Call.objects.all().delete()
+    markup = page(world.users["viewer"], f"/sessions/{session.pk}/")
+    text = words(markup)
+    assert "No call of this session has been seen, so its cost is not known." in text
+    assert "meter is silent now (the host says zero, as it does right after a compaction); RED at its fullest." in text
+    assert "the window stated by the host. Zones of its readings, in order: GREEN RED" in text
+    assert "no source told them" in text
+    assert "$0" not in text
+
+
 def test_session_page__a_parked_fold__says_so_first(world: World) -> None:
     session = session_in(world.one, "a", fold_error="ValueError at 2026-11-30 12:00", fold_failures=3)
     text = words(page(world.users["viewer"], f"/sessions/{session.pk}/"))
