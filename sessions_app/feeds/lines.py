@@ -41,7 +41,8 @@ def parse_lines(body: bytes, context: Context, read: Read) -> Parsed:
             husk, readings = read(record, context)
         except Refused as refused:
             if not ended and not context.final and refused.code == "not_json":
-                parsed.pending_bytes = len(line)
+                # As it stands in the body: white space at a torn end belongs to the line.
+                parsed.pending_bytes = len(body) - body.rfind(b"\n") - 1
             else:
                 parsed.refusals.append(Refusal(position, refused.pointer, refused.code, refused.message))
             continue

@@ -53,6 +53,11 @@ def park(*, session_id: int, error: Exception, now: datetime) -> None:
         session.save(update_fields=["fold_failures", "fold_error"])
 
 
+def unpark() -> int:
+    """Try parked sessions again, as a new version of the fold may get over what stopped the old one."""
+    return Session.objects.dirty().filter(fold_failures__gte=MOST_FAILURES).update(fold_failures=0)
+
+
 def _lock(session_id: int) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [LOCK_SPACE, session_id % (1 << 31)])

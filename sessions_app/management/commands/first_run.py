@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from sessions_app.services import entry, installation, price_seed, prices
+from sessions_app.services import entry, folding, installation, price_seed, prices
 
 
 class Command(BaseCommand):
@@ -28,6 +28,7 @@ class Command(BaseCommand):
             admin_key=os.environ.get("ECM_ADMIN_KEY") or None,
             now=now,
         )
+        folding.unpark()
         seeded = prices.seed(prices=price_seed.offer().prices, source=price_seed.SOURCE)
         token = entry.issue_link(user=installed.admin, now=now)
         told = {
