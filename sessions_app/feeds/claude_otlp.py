@@ -63,7 +63,8 @@ def _api_request(record: Record) -> tuple[Reading, ...]:
     start_ms = record.at_ms
     if start_ms is not None and took_ms is not None and took_ms <= LONGEST_MS:
         start_ms -= took_ms
-    micros = record.side("cost_usd_micros")
+    # The micro-dollars beside it are rounded.
+    cost, micros = record.dollars("cost_usd"), record.side("cost_usd_micros")
     call = CallReading(
         **record.base(),
         key=request_id or f"{record.session}:{record.attrs.get('event.sequence', '')}:{record.at_ms}",
@@ -79,7 +80,7 @@ def _api_request(record: Record) -> tuple[Reading, ...]:
         cache_read=record.count("cache_read_tokens"),
         write_total=record.count("cache_creation_tokens"),
         output=record.count("output_tokens"),
-        host_cost_nanousd=record.dollars("cost_usd") if micros is None else micros * 1000,
+        host_cost_nanousd=micros * 1000 if cost is None and micros is not None else cost,
         prompt_id=record.ranked("prompt.id"),
         query_source=record.ranked("query_source"),
         speed=record.ranked("speed"),
