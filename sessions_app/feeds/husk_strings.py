@@ -101,7 +101,7 @@ def _model(value: str) -> Any:
     name = clean(value)
     if _FOREIGN_PATH.search(name):
         name = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    return name if _MODEL.fullmatch(name) else {SIZE: size_of(value)}
+    return name if _MODEL.fullmatch(name) and not _SECRET.match(name) else {SIZE: size_of(value)}
 
 
 def _folder(value: str) -> str:

@@ -1,0 +1,82 @@
+"""What was said or touched is in no husk, no reading and no refusal, wherever a sender puts it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sessions_app.feeds.base import Context, Parsed, Refused
+from sessions_app.feeds.registry import FEEDS
+from tests.feeds_live.exports import attributes, log, logs, point, points
+from tests.feeds_live.test_canonical import CALL
+from tests.feeds_live.test_damage import SAMPLES
+from tests.support.inputs import NOW_MS
+
+#: Every form that content takes: a sentence, a path, a key of a provider.
+CANARIES = ("the launch is on Tuesday", "/home/ann/plans/launch.md", "sk-ant-api03-canary")
+#: What the recorded story says and touches.
+SAID = ("run the checks", "keep decisions", "carry on", "done 8", "seq 1", "/home/dev", "xterm")
+
+
+def outcome(name: str, body: bytes) -> str:
+    try:
+        parsed: Parsed | str = FEEDS[name].parse(body, Context(NOW_MS))
+    except Refused as refused:
+        return f"{refused.code} {refused.pointer} {refused.message}"
+    return str(parsed)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_story__nothing_that_was_said__is_kept(name: str) -> None:
+    for sample in SAMPLES[name]:
+        told = outcome(name, json.dumps(sample).encode())
+        assert [canary for canary in SAID if canary in told] == []
+
+
+#: Ids keep unusual words as a hash, folders their last part; all other names keep content nowhere.
+NAMES = (
+    "prompt response text message content input output error summary title note description args body command"
+    " custom_instructions compact_summary last_assistant_message tool_input tool_response file_path transcript_path"
+    " session_name effort agent_type tool_name source reason model permission_mode"
+).split()
+
+
+@pytest.mark.parametrize("canary", CANARIES)
+@pytest.mark.parametrize("name", ["claude-code-hook", "claude-code-statusline", "canonical"])
+def test_record__content_under_any_key__is_not_kept(name: str, canary: str) -> None:
+    for key in NAMES:
+        for value in (canary, [canary], {"text": canary}, [{"text": canary, "type": "text"}], {canary: 1}):
+            base: dict[str, Any] = {**CALL} if name == "canonical" else {"session_id": "s", "hook_event_name": "Stop"}
+            told = outcome(name, json.dumps({**base, key: value}).encode())
+            # A refusal or remark may repeat the name of a field, never its value.
+            assert told.count(canary) == 0, key
+
+
+@pytest.mark.parametrize("canary", CANARIES)
+def test_telemetry__content_in_attributes_bodies_and_names__is_not_kept(canary: str) -> None:
+    for body in exports(canary):
+        for feed in ("claude-code-otlp-logs", "claude-code-otlp-metrics"):
+            assert canary not in outcome(feed, body)
+
+
+def exports(canary: str) -> Iterator[bytes]:
+    for name in ("prompt", "tool_input", "error", "agent.name", "tool_name", "query_source", "speed", "model", canary):
+        more: dict[str, Any] = {name: canary}
+        yield logs(log("user_prompt", **more))
+        yield logs(log("tool_result", tool_use_id="t", **more))
+        yield logs(log(input_tokens=5, **more))
+        yield points(point(5, **more))
+    yield logs({**log("user_prompt"), "body": {"stringValue": canary}})
+    yield logs({"body": {"stringValue": canary}, "attributes": attributes({"session.id": "s"})})
+    yield logs(log(canary, input_tokens=5))
+    yield logs(log(input_tokens=canary))
+    yield points(point(5), name=canary)
+    yield points(point(canary))
+
+
+@pytest.mark.parametrize("key", ["user.email", "user.id", "user.account_uuid", "user.account_id", "organization.id"])
+def test_telemetry__who_a_person_is__only_as_a_digest(key: str) -> None:
+    who: dict[str, Any] = {key: "ann@example.org"}
+    body = logs(log("user_prompt", **who))
+    assert "ann@" not in outcome("claude-code-otlp-logs", body)
