@@ -58,17 +58,31 @@ def owner_for(data: Path) -> Owner | None:
     raise Unavailable("PostgreSQL refuses to run as root and no other user can be used. Set DATABASE_URL.")
 
 
+def identity(owner: Owner | None) -> tuple[int | None, int | None, list[int] | None]:
+    """(user, group, extra_groups) for Popen; all None for ourselves."""
+    return (owner.uid, owner.gid, []) if owner else (None, None, None)
+
+
 def run_as(owner: Owner | None, command: list[str]) -> bool:
     """Whether this command succeeds as `owner`."""
-    identity: dict[str, object] = {}
-    if owner is not None:
-        identity = {"user": owner.uid, "group": owner.gid, "extra_groups": []}
+    user, group, groups = identity(owner)
     quiet = subprocess.DEVNULL
     try:
-        done = subprocess.run(command, cwd="/", stdin=quiet, stdout=quiet, stderr=quiet, timeout=30, **identity)  # type: ignore[call-overload]
+        done = subprocess.run(
+            command,
+            cwd=TOP,
+            stdin=quiet,
+            stdout=quiet,
+            stderr=quiet,
+            timeout=30,
+            user=user,
+            group=group,
+            extra_groups=groups,
+            check=False,
+        )
     except (OSError, subprocess.SubprocessError):
         return False
-    return bool(done.returncode == 0)
+    return done.returncode == 0
 
 
 def can_enter(owner: Owner | None, folder: Path) -> bool:

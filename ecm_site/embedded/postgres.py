@@ -96,11 +96,6 @@ def prepare(wanted: Path, log: Path, settings: Mapping[str, str] | None = None) 
     return Cluster(programs, major, data, sockets, log, owner, dict(settings or {}))
 
 
-def identity(owner: Owner | None) -> dict[str, object]:
-    """Arguments of Popen that make the child run as `owner`."""
-    return {} if owner is None else {"user": owner.uid, "group": owner.gid, "extra_groups": []}
-
-
 def environment() -> dict[str, str]:
     """Nothing of ours: a PG* variable of the user must not reach the server."""
     return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
@@ -116,14 +111,18 @@ def initialise(cluster: Cluster) -> None:
     locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if cluster.major >= 17 else []
     command = [str(cluster.programs / "bin" / "initdb"), "-D", str(half), "-U", ROLE, "-E", "UTF8", "--locale=C"]
     command += [*locale, "--auth-local=peer", "--auth-host=reject", "--no-instructions", "--no-sync"]
-    done = subprocess.run(  # type: ignore[call-overload]
+    user, group, groups = places.identity(cluster.owner)
+    done = subprocess.run(
         command,
-        cwd="/",
+        cwd=places.TOP,
         env=environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        **identity(cluster.owner),
+        check=False,
+        user=user,
+        group=group,
+        extra_groups=groups,
     )
     if done.returncode != 0:
         raise Failed(f"initdb failed: {(done.stderr or done.stdout).strip()[-800:]}")
@@ -182,16 +181,19 @@ def stop(pid: int, patience_seconds: float = 30.0) -> None:
 def start(cluster: Cluster) -> subprocess.Popen[bytes]:
     """Start the server as a child in a session of its own: Ctrl-C in a terminal must not reach it."""
     places.make_folder(cluster.log.parent)
+    user, group, groups = places.identity(cluster.owner)
     with cluster.log.open("ab") as log:
-        return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
+        return subprocess.Popen(
             cluster.command(),
-            cwd="/",
+            cwd=places.TOP,
             env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
-            **identity(cluster.owner),
+            user=user,
+            group=group,
+            extra_groups=groups,
         )
 
 

@@ -74,12 +74,10 @@ class Supervisor:
         places.make_folder(self.logs)
         path = self.log_of(program.name)
         shorten(path)
-        identity: dict[str, object] = {}
-        if program.owner is not None:
-            identity = {"user": program.owner.uid, "group": program.owner.gid, "extra_groups": []}
+        user, group, groups = places.identity(program.owner)
         with path.open("ab") as log:
             # A session of its own: Ctrl-C reaches us alone, and we stop the others in order.
-            return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
+            return subprocess.Popen(
                 program.command,
                 cwd=program.folder,
                 env=dict(program.env),
@@ -87,7 +85,9 @@ class Supervisor:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                **identity,
+                user=user,
+                group=group,
+                extra_groups=groups,
             )
 
     def _note(self) -> None:

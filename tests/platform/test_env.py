@@ -88,7 +88,7 @@ def test_load_kept__environment_set_too__environment_wins(tmp_path: Path) -> Non
 
 
 def test_broker__unix_socket__celery_spelling() -> None:
-    assert broker("unix:///tmp/r.sock?db=1", Path("/v"))[0] == "redis+socket:///tmp/r.sock?virtual_host=1"
+    assert broker("unix:///run/r.sock?db=1", Path("/v"))[0] == "redis+socket:///run/r.sock?virtual_host=1"
 
 
 def test_broker__nothing_given__folders_with_short_polling() -> None:
