@@ -160,3 +160,10 @@ def test_door__read_key__may_not_write(client: Client, world: World) -> None:
         "/api/v1/ingest", b"{}", content_type="application/json", headers={"Authorization": f"Bearer {secret}"}
     )
     assert answer.status_code == 403
+
+
+def test_door__more_records_than_allowed__413_names_the_limit(client: Client, world: World) -> None:
+    body = b'{"type":"session","session":"s"}\n' * 10_001
+    answer = post(client, world, "/api/v1/ingest", body)
+    assert (answer.status_code, answer.json()["code"], answer.json()["limit"]) == (413, "too_many_records", "items")
+    assert not Session.objects.exists()
