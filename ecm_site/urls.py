@@ -10,6 +10,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("api/v1/", include("sessions_app.api.urls")),
     path("otlp/", include(otlp_urls)),
+    path("", include("sessions_app.connect.urls")),
     path("", include("sessions_app.entry.urls")),
     path("", include("sessions_app.dashboard.urls")),
 ]

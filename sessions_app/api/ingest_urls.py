@@ -2,12 +2,14 @@
 
 from django.urls import path
 
-from sessions_app.api import ingest
+from sessions_app.api import bundle, ingest
 
 api_urls = [
     path("ingest", ingest.CanonicalView.as_view(), name="ingest"),
     path("transcripts/claude-code", ingest.ClaudeTranscriptView.as_view(), name="transcripts-claude-code"),
     path("statusline/claude-code", ingest.ClaudeStatuslineView.as_view(), name="statusline-claude-code"),
+    path("bundles/claude-code", bundle.ClaudeBundleView.as_view(), name="bundles-claude-code"),
+    path("arrivals", bundle.ArrivalsView.as_view(), name="arrivals"),
     path("hooks/claude-code", ingest.ClaudeHookView.as_view(), name="hooks-claude-code"),
 ]
 

@@ -85,6 +85,10 @@ TABLE = {
     "api/v1/transcripts/claude-code": DELIVERY_ACCEPTED,
     "api/v1/statusline/claude-code": DELIVERY,
     "api/v1/hooks/claude-code": DELIVERY,
+    "api/v1/bundles/claude-code": replace(DELIVERY, body="{}"),
+    # Without `since` the key's owner is told what is missing.
+    "api/v1/arrivals": rule(403, anonymous=401, users=401, ingest_key=400),
+    "connect/ecm": EVERYBODY,
     "otlp/v1/logs": replace(DELIVERY, body="{}"),
     "otlp/v1/metrics": replace(DELIVERY, body="{}"),
     # A link that nobody issued: who is in already goes on, everybody else is told what to do.

@@ -1,0 +1,93 @@
+"""The door of the client: what one hook saw, what the transcript gained since, the freshest gauge, in one delivery."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from ecm_site.common.http import read_body
+from ecm_site.common.problems import DomainError
+from sessions_app.api import shapes
+from sessions_app.api.auth import IngestKey, KeyAuthentication, writer_of
+from sessions_app.api.ingest import MIB, told
+from sessions_app.feeds import claude_hooks, claude_statusline, claude_transcript
+from sessions_app.feeds.base import Context, Feed, Refused
+from sessions_app.feeds.lines import decode
+from sessions_app.models import Host, Session
+from sessions_app.services import arrivals, ingest, living
+from sessions_app.services.ingest import Sender
+
+#: Parts in the order in which they are read: usage first, so that what a hook is told is fresh.
+PARTS: Mapping[str, Feed] = {
+    "lines": claude_transcript.FEED,
+    "status": claude_statusline.FEED,
+    "hooks": claude_hooks.FEED,
+}
+LIMIT = 16 * MIB
+
+
+class ClaudeBundleView(APIView):
+    """`POST /api/v1/bundles/claude-code`: `{"lines": […], "status": […], "hooks": [{"received_at", "payload"}]}`."""
+
+    authentication_classes = [KeyAuthentication]
+    permission_classes = [IngestKey]
+    parser_classes = []
+
+    def post(self, request: Request) -> HttpResponse:
+        """Take the parts; answer with what is known of the session now."""
+        bundle = _decoded(read_body(request._request, LIMIT, LIMIT))
+        now = timezone.now()
+        context = Context(received_ms=int(now.timestamp() * 1000))
+        sender = Sender(*writer_of(request))
+        receipts: dict[str, Any] = {}
+        for name, feed in PARTS.items():
+            records = bundle.get(name)
+            if isinstance(records, list) and records:
+                body = b"\n".join(msgspec.json.encode(record) for record in records)
+                receipts[name] = told(ingest.receive(sender=sender, feed=feed, body=body, context=context, now=now))
+        return Response({"receipts": receipts, "answer": "", "live": _live(sender.team_id, bundle)})
+
+
+def _decoded(body: bytes) -> dict[str, Any]:
+    try:
+        bundle, _ = decode(body, LIMIT)
+    except Refused as refused:
+        raise DomainError(refused.code, refused.message, 400, pointer=refused.pointer) from None
+    if not isinstance(bundle, dict):
+        raise DomainError("not_an_object", "a bundle is an object with lines, status and hooks", 400)
+    return bundle
+
+
+def _live(team_id: int, bundle: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What is known now of the session that the bundle speaks of."""
+    name = bundle.get("session_id")
+    if not isinstance(name, str):
+        return None
+    session = Session.objects.filter(team=team_id, host=Host.CLAUDE_CODE, host_session_id=name).first()
+    return shapes.live(session, living.now_of(session), ()) if session else None
+
+
+class ArrivalsView(APIView):
+    """`GET /api/v1/arrivals?since=EPOCH_SECONDS`: what the key's own team heard since, by each way in.
+
+    An ingest key may ask: it learns nothing but whether its own deliveries came, and their numbers.
+    """
+
+    authentication_classes = [KeyAuthentication]
+    permission_classes = [IngestKey]
+
+    def get(self, request: Request) -> Response:
+        """The newest arrival of each way."""
+        try:
+            since = datetime.fromtimestamp(float(request.query_params.get("since", "")), tz=UTC)
+        except (ValueError, OverflowError, OSError):
+            raise DomainError("bad_since", "since is the number of seconds since the epoch", 400) from None
+        found = arrivals.arrivals(team_id=Sender(*writer_of(request)).team_id, since=since)
+        return Response({"results": [{**asdict(arrival), "at": arrival.at.isoformat()} for arrival in found]})
