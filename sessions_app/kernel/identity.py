@@ -30,8 +30,8 @@ def unite(readings: Iterable[CallReading]) -> list[Group]:
             by_request[reading.request_id].append(reading)
         else:
             nameless.append([reading])
-    named = list(by_message.values())
-    rest = _join_by_request(named, by_request)
+    named = [group for readings in by_message.values() for group in _apart(readings)]
+    rest = _join_by_request(named, [group for readings in by_request.values() for group in _apart(readings)])
     return _join_by_vector(named, [*rest, *nameless])
 
 
@@ -55,15 +55,40 @@ def span(reading: CallReading) -> tuple[int, int] | None:
     return (first if first is not None else last or 0, last if last is not None else first or 0)
 
 
-def _join_by_request(named: list[Group], by_request: dict[str, Group]) -> list[Group]:
+def _apart(readings: Group) -> list[Group]:
+    """Readings of one id, parted where sessions tell of different moments.
+
+    A copied line keeps the moment of its original. A test server that counts its ids from one again gives
+    the ids of an old session to a new one; those are other calls.
+    """
+    by_session: dict[str, Group] = defaultdict(list)
+    for reading in readings:
+        by_session[reading.session].append(reading)
+    groups: list[Group] = []
+    for part in sorted(by_session.values(), key=_when):
+        near = next((group for group in groups if _same_moment(group, part)), None)
+        if near is None:
+            groups.append(list(part))
+        else:
+            near.extend(part)
+    return groups
+
+
+def _same_moment(a: Group, b: Group) -> bool:
+    """Near in time; a record without a clock of its own goes by its id alone."""
+    return span(merged(a)) is None or span(merged(b)) is None or _distance(a, b) <= NEAR_MS
+
+
+def _join_by_request(named: list[Group], others: list[Group]) -> list[Group]:
     """Add message-less groups to the named group with their request id; give back those without one."""
     holders: dict[str, list[Group]] = defaultdict(list)
     for group in named:
         for request_id in {r.request_id for r in group if r.request_id and "#" not in (r.message_id or "")}:
             holders[request_id].append(group)
     rest: list[Group] = []
-    for request_id, group in by_request.items():
-        candidates = holders.get(request_id)
+    for group in others:
+        near = [g for g in holders.get(group[0].request_id or "", ()) if _sessions(g) & _sessions(group)]
+        candidates = near or [g for g in holders.get(group[0].request_id or "", ()) if _same_moment(g, group)]
         if not candidates:
             rest.append(group)
             continue
@@ -100,6 +125,10 @@ def _place(group: Group) -> tuple[object, ...]:
 def _when(group: Group) -> tuple[int, str]:
     times = span(merged(group))
     return (times[0] if times else 0, group[0].key)
+
+
+def _sessions(group: Group) -> frozenset[str]:
+    return frozenset(r.session for r in group)
 
 
 def _sources(group: Group) -> frozenset[str]:

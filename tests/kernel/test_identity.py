@@ -50,3 +50,19 @@ def test_unite__two_equal_calls_without_ids__matched_one_to_one() -> None:
 
 def test_unite__client_lines_without_any_id__each_its_own() -> None:
     assert keys([call("u1"), call("u2")]) == [["u1"], ["u2"]]
+
+
+def test_unite__copied_into_a_fork_with_its_moment__one_call() -> None:
+    copy = CallReading(session="fork", source=Source.TRANSCRIPT, key="m1", message_id="m1", first_ms=1_000)
+    assert [len(group) for group in unite([call("m1", message_id="m1"), copy])] == [2]
+
+
+def test_unite__ids_counted_from_one_again_in_a_later_session__two_calls() -> None:
+    later = CallReading(session="later", source=Source.TRANSCRIPT, key="m1", message_id="m1", first_ms=900_000)
+    assert [len(group) for group in unite([call("m1", message_id="m1"), later])] == [1, 1]
+
+
+def test_unite__telemetry_of_a_later_session_with_a_reused_request_id__not_the_old_call() -> None:
+    lines = call("m1", message_id="m1", request_id="r1")
+    later = CallReading(session="later", source=Source.OTLP_LOG, key="r1", request_id="r1", first_ms=900_000)
+    assert keys([lines, later]) == [["m1"], ["r1"]]
