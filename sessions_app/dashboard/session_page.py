@@ -14,6 +14,7 @@ from sessions_app.dashboard.call_lines import CallPages, call_lines, pages_of
 from sessions_app.dashboard.compaction_cards import CompactionCard, compaction_cards
 from sessions_app.dashboard.ledger import Entry, Ledger, ledger
 from sessions_app.dashboard.losses import LossCard, loss_cards
+from sessions_app.dashboard.now_card import NowCard, now_card
 from sessions_app.dashboard.sentences import Sentence
 from sessions_app.dashboard.session_chart import timeline_of
 from sessions_app.dashboard.session_facts import facts_of
@@ -76,6 +77,7 @@ class SessionPage:
     lower_bounds: tuple[str, ...]
     sources: tuple[SourceLine, ...]
     children: tuple[Session, ...]
+    live: NowCard | None
 
     @property
     def has_tokens(self) -> bool:
@@ -105,7 +107,7 @@ class SessionPage:
 
 
 def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: datetime) -> SessionPage:
-    """The page of one session that the user may see: five queries; 404 for any other."""
+    """The page of one session that the user may see: at most seven queries; 404 for any other."""
     session = get_object_or_404(
         Session.objects.for_user(user).select_related("project", "team", "parent", "developer"), pk=pk
     )
@@ -138,6 +140,7 @@ def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: date
         children=tuple(
             Session.objects.for_user(user).filter(parent=session).order_by("first_at", "pk")[:MOST_CHILDREN]
         ),
+        live=now_card(session, now),
     )
 
 

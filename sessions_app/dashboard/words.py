@@ -17,6 +17,13 @@ SOURCES = {
     "canonical": "own format",
     "proxy": "proxy",
 }
+#: Who told the newest reading.
+ORIGINS = {
+    **SOURCES,
+    "transcript": "the transcript",
+    "statusline": "the status line",
+    "compaction": "a compaction since",
+}
 PURPOSES = {
     "turn": "",
     "compaction": "compaction’s own call",
