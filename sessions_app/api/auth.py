@@ -1,5 +1,7 @@
 """Who asks: a bearer key or a signed-in person; and what each may do."""
 
+import hashlib
+import re
 from typing import cast
 
 from django.contrib.auth.models import AnonymousUser
@@ -12,7 +14,12 @@ from rest_framework.views import APIView
 
 from sessions_app.models import KeyKind, Organisation, Role, Team
 from sessions_app.services import keys
+from sessions_app.services.ingest import Sender
 from sessions_app.services.keys import KeyHolder
+
+#: By which a client tells its machines apart: the first 12 hex digits of the SHA-256 of a name.
+MACHINE_HEADER = "X-ECM-Machine"
+_SHORT_HASH = re.compile(r"[0-9a-f]{12}")
 
 
 class KeyAuthentication(BaseAuthentication):
@@ -67,6 +74,18 @@ def writer_of(request: Request) -> tuple[int, str | None]:
     if holder is None or holder.team_id is None:
         raise PermissionDenied(IngestKey.message)
     return holder.team_id, holder.developer
+
+
+def sender_of(request: Request) -> Sender:
+    """On whose behalf a caller that IngestKey let in delivers, and from which machine it says."""
+    return Sender(*writer_of(request), machine=machine_of(request.headers.get(MACHINE_HEADER, "")))
+
+
+def machine_of(told: str) -> str:
+    """A machine's short hash as clients make it; of anything else (a name?) only a hash is kept."""
+    if not told or _SHORT_HASH.fullmatch(told):
+        return told
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class AnyKey(BasePermission):

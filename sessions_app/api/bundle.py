@@ -1,7 +1,7 @@
 """The door of the client: what one hook saw, what the transcript gained since, the freshest gauge, in one delivery."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,14 +15,13 @@ from rest_framework.views import APIView
 from ecm_site.common.http import read_body
 from ecm_site.common.problems import DomainError
 from sessions_app.api import shapes
-from sessions_app.api.auth import IngestKey, KeyAuthentication, writer_of
+from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
 from sessions_app.api.ingest import MIB, told
 from sessions_app.feeds import claude_hooks, claude_statusline, claude_transcript
 from sessions_app.feeds.base import Context, Feed, Refused
 from sessions_app.feeds.lines import decode
 from sessions_app.models import Host, Session
 from sessions_app.services import arrivals, ingest, living
-from sessions_app.services.ingest import Sender
 
 #: Parts in the order in which they are read: usage first, so that what a hook is told is fresh.
 PARTS: Mapping[str, Feed] = {
@@ -45,14 +44,21 @@ class ClaudeBundleView(APIView):
         bundle = _decoded(read_body(request._request, LIMIT, LIMIT))
         now = timezone.now()
         context = Context(received_ms=int(now.timestamp() * 1000))
-        sender = Sender(*writer_of(request))
+        sender, lost = sender_of(request), _lost(bundle)
         receipts: dict[str, Any] = {}
         for name, feed in PARTS.items():
             records = bundle.get(name)
             if isinstance(records, list) and records:
                 body = b"\n".join(msgspec.json.encode(record) for record in records)
-                receipts[name] = told(ingest.receive(sender=sender, feed=feed, body=body, context=context, now=now))
+                by = replace(sender, lost_hook_events=lost) if name == "hooks" else sender
+                receipts[name] = told(ingest.receive(sender=by, feed=feed, body=body, context=context, now=now))
         return Response({"receipts": receipts, "answer": "", "live": _live(sender.team_id, bundle)})
+
+
+def _lost(bundle: Mapping[str, Any]) -> int | None:
+    """Hooks that the client had no room to keep while the server was away, since it was installed."""
+    lost = bundle.get("lost_hook_events")
+    return lost if type(lost) is int and 0 <= lost < 1 << 53 else None
 
 
 def _decoded(body: bytes) -> dict[str, Any]:
@@ -89,5 +95,5 @@ class ArrivalsView(APIView):
             since = datetime.fromtimestamp(float(request.query_params.get("since", "")), tz=UTC)
         except (ValueError, OverflowError, OSError):
             raise DomainError("bad_since", "since is the number of seconds since the epoch", 400) from None
-        found = arrivals.arrivals(team_id=Sender(*writer_of(request)).team_id, since=since)
+        found = arrivals.arrivals(team_id=sender_of(request).team_id, since=since)
         return Response({"results": [{**asdict(arrival), "at": arrival.at.isoformat()} for arrival in found]})

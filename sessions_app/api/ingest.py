@@ -11,11 +11,11 @@ from rest_framework.views import APIView
 
 from ecm_site.common.http import read_body
 from ecm_site.common.problems import DomainError
-from sessions_app.api.auth import IngestKey, KeyAuthentication, writer_of
+from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
 from sessions_app.feeds import canonical, claude_hooks, claude_otlp, claude_statusline, claude_transcript
 from sessions_app.feeds.base import Context, Feed, Refused
 from sessions_app.services import ingest
-from sessions_app.services.ingest import Receipt, Sender
+from sessions_app.services.ingest import Receipt
 
 MIB = 1 << 20
 
@@ -41,7 +41,7 @@ class IngestView(APIView):
             event=request.query_params.get("event", ""),
             final=request.query_params.get("final") == "1",
         )
-        sender = Sender(*writer_of(request))
+        sender = sender_of(request)
         try:
             receipt = ingest.receive(sender=sender, feed=self.feed, body=body, context=context, now=now)
         except Refused as refused:

@@ -6,10 +6,13 @@ from sessions_app.models.live import LiveThread
 from sessions_app.models.price import PriceRow
 from sessions_app.models.projections import Call, Compaction, Thread, UsageSlot
 from sessions_app.models.session import Host, Session
+from sessions_app.models.source import Billing, BillingMode, SourceRow
 from sessions_app.models.tenancy import Developer, Membership, Organisation, Project, Role, Team, Viewer
 
 __all__ = [
     "ApiKey",
+    "Billing",
+    "BillingMode",
     "Call",
     "Compaction",
     "Developer",
@@ -25,6 +28,7 @@ __all__ = [
     "ReadingRow",
     "Role",
     "Session",
+    "SourceRow",
     "Team",
     "Thread",
     "UsageSlot",

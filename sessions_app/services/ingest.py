@@ -10,10 +10,10 @@ import msgspec
 from django.db import transaction
 
 from ecm_site.common.enqueue import enqueue_on_commit
-from sessions_app.feeds.base import Context, Feed, Item, Parsed, Refusal
+from sessions_app.feeds.base import Context, Feed, Item, Parsed, Refusal, Refused
 from sessions_app.kernel.readings import Reading, SessionReading
 from sessions_app.models import Host
-from sessions_app.services import living, store
+from sessions_app.services import living, sources, store
 from sessions_app.services.store import Name
 
 #: Longest key that the table takes; a longer one is replaced by its hash.
@@ -39,15 +39,27 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """On whose behalf a delivery came."""
+    """On whose behalf a delivery came, and what a client says of itself: its machine, and hooks that it lost."""
 
     team_id: int
     developer: str | None = None
+    machine: str = ""
+    lost_hook_events: int | None = None
 
 
 def receive(*, sender: Sender, feed: Feed, body: bytes, context: Context, now: datetime) -> Receipt:
     """Read one body and store what it says. Item by item refusals; never half a batch."""
-    return keep(sender=sender, feed=feed, parsed=feed.parse(body, context), context=context, now=now)
+    try:
+        parsed = feed.parse(body, context)
+    except Refused as refused:
+        # A source whose bodies cannot be read at all is no silent one: it is counted before it is sent away.
+        unread = Parsed(refusals=[Refusal(1, refused.pointer, refused.code, refused.message)])
+        sources.note(sender=sender, feed=feed, parsed=unread, context=context, now=now)
+        raise
+    with transaction.atomic():
+        receipt = keep(sender=sender, feed=feed, parsed=parsed, context=context, now=now)
+        sources.note(sender=sender, feed=feed, parsed=parsed, context=context, now=now)
+    return receipt
 
 
 def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: datetime) -> Receipt:
@@ -62,7 +74,7 @@ def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: d
     if not telling:
         return receipt
     waiting: list[int] = []
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         telling = [_signed(item, sender) for item in telling] if sender.developer else telling
         changed = _merge(sender, feed, telling, receipt, context, now)
         if changed:
