@@ -14,6 +14,10 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     """pytest-django asks for this right before it makes the test database."""
     from django.db import connections
 
+    from tests.support.kept import let_tests_flush
+
+    let_tests_flush()
+
     if not GIVEN:
         for_tests.ensure_running()
     connections["default"].settings_dict["TEST"]["NAME"] = for_tests.database_name()
