@@ -46,7 +46,8 @@ def situate(table: Table, signals: Signals, *, subagent: bool = False) -> Situat
     if known["thread_kind"] == "subagent":
         unset = {"budget_spent_tokens": UNSET, "budget_ceiling_tokens": UNSET, "budget_spent_ratio": UNSET}
         known = known.having(**unset)
-    host_window = _count(known["window_tokens"])
+    # A window of nothing is one that nobody knows.
+    host_window = _count(known["window_tokens"]) or None
     tokens, by = _window(table, known, host_window)
     utilization = _utilization(known, host_window, tokens)
     return Situation(
