@@ -175,7 +175,8 @@ def now(state: LiveState, prices: "Prices", thresholds: Thresholds = DEFAULT_LIN
     """What is known of the thread now."""
     occupancy = _occupancy(state)
     window = _window(state, prices)
-    expires, ttl, assumed = _expiry(state)
+    # After a compaction the prefix is another one: what was warm is of no use to it.
+    expires, ttl, assumed = _expiry(state) if occupancy.value is not None else (None, None, False)
     return Now(
         occupancy=occupancy,
         window=window,

@@ -39,10 +39,11 @@ def arrivals(*, team_id: int, since: datetime) -> list[Arrival]:
     newest: dict[str, Arrival] = {}
     for row in rows.order_by("received_at", "pk"):
         way = WAYS.get(Source(row.source))
-        if way:
+        what, tokens = _told(row)
+        # A gauge before the first call and telemetry of a prompt bring no number to compare yet.
+        if way and (tokens or way == WAYS[Source.HOOK]):
             session = latest[row.session_id]
             project = session.project.name if session.project else ""
-            what, tokens = _told(row)
             newest[way] = Arrival(way, row.received_at, session.host_session_id, project, what, tokens)
     return [newest[way] for way in WAYS.values() if way in newest]
 

@@ -64,7 +64,7 @@ def test_now__tools_of_a_call_that_is_not_known_yet__so_many_behind() -> None:
 
 def test_now__compacted_by_boundary__unknown_until_the_next_usage() -> None:
     state = main([lines("compact_boundary")])
-    assert (state.occupancy.value, state.zone) == (None, Zone.UNKNOWN)
+    assert (state.occupancy.value, state.zone, state.cache_expires_at) == (None, Zone.UNKNOWN, None)
     assert main([lines("msg_mock00009")]).occupancy.value == 24_005
 
 
