@@ -65,7 +65,7 @@ class LiveState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     use: Use | None = None
     gauge: Gauge | None = None
-    #: (when, seconds): the lifetime of what was written last; 0 seconds where the split is unknown.
+    #: (when, seconds): the lifetime of what was written last, by a source that tells lifetimes.
     written: tuple[int, int] | None = None
     compacted_at_ms: int | None = None
     compacted_received_ms: int | None = None
@@ -112,13 +112,11 @@ def _by_call(reading: CallReading, received_ms: int) -> tuple[str, LiveState] | 
 
 
 def _lifetime(leaves: Leaves) -> int | None:
-    """Seconds that the call's writes live; 0 when the source does not split them, None without writes."""
+    """Seconds that the call's writes live; None without writes, or where the source does not split them."""
     known_5m = leaves.cache_write_5m - leaves.cache_write_unknown_ttl
-    if not leaves.cache_write_5m and not leaves.cache_write_1h:
-        return None
     if leaves.cache_write_1h > known_5m:
         return TTL_1H_SECONDS
-    return TTL_5M_SECONDS if known_5m else 0
+    return TTL_5M_SECONDS if known_5m else None
 
 
 def _by_compaction(reading: CompactionReading, received_ms: int) -> tuple[str, LiveState] | None:
@@ -222,11 +220,11 @@ def _window(state: LiveState, prices: "Prices") -> Window:
 
 
 def _expiry(state: LiveState) -> tuple[str | None, int | None, bool]:
-    """When the prefix goes cold, by the lifetime that was written; a read renews it."""
-    if state.use is None or state.written is None or not state.use.held:
+    """When the prefix goes cold, by the lifetime that was written (else assumed short); a read renews it."""
+    if state.use is None or not state.use.held:
         return None, None, False
-    seconds = state.written[1] or TTL_5M_SECONDS
-    return _at(state.use.at_ms + seconds * 1000), seconds, state.written[1] == 0
+    seconds = state.written[1] if state.written else TTL_5M_SECONDS
+    return _at(state.use.at_ms + seconds * 1000), seconds, state.written is None
 
 
 def _cold(state: LiveState, prices: "Prices") -> Decimal | None:

@@ -55,6 +55,13 @@ def test_now__after_call_five__its_occupancy_with_expiry_and_price_of_going_cold
     assert state.cold_costs_usd == Decimal(103_800) * Decimal("3.45") / 10**6
 
 
+def test_now__telemetry_beside_the_transcript__lifetime_as_it_was_written() -> None:
+    state = main([*story.logs_only(), *story.transcripts()])
+    assert (state.occupancy.value, state.cache_ttl_seconds, state.cache_ttl_assumed) == (28_505, 300, False)
+    alone = main(story.logs_only())
+    assert (alone.cache_ttl_seconds, alone.cache_ttl_assumed) == (300, True)
+
+
 def test_now__tools_of_a_call_that_is_not_known_yet__so_many_behind() -> None:
     tools = [d for d in story.hooks() if b"toolu_0006" in d.body and b"PostToolUse" in d.body]
     state = main([lines("msg_mock00005"), *tools])
