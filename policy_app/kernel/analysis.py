@@ -162,7 +162,7 @@ def _overlaps(space: Space, steps: Steps) -> tuple[tuple[Overlap, ...], bool]:
     found: list[Overlap] = []
     for (one, mine), (other, theirs) in itertools.combinations(zip(space.ids, space.boxes, strict=True), 2):
         both = meet(mine, theirs)
-        possible = escape(both, space.impossible, steps) if both else None
+        possible = None if both is None else escape(both, space.impossible, steps)
         if both is None or possible is None:
             continue
         if len(found) == MOST_OVERLAPS:

@@ -105,8 +105,7 @@ class Space:
         values = {axis.signal.name: axis.value_in(mask) for axis, mask in zip(self.axes, box, strict=True)}
         reading = self._reading(values, box)
         if reading is not None:
-            told = {"context_tokens": reading.tokens, "utilization": reading.share, "window_tokens": reading.window}
-            values.update(told)
+            values |= {"context_tokens": reading.tokens, "window_tokens": reading.window, "utilization": reading.share}
         return Witness(MappingProxyType(values))
 
     def _reading(self, values: Mapping[str, Value], box: Box) -> Reading | None:
