@@ -69,7 +69,15 @@ class Call(models.Model):
                 name="call_tokens_not_negative",
             ),
         ]
-        indexes = [models.Index(fields=["session", "number"], name="call_session_number")]
+        indexes = [
+            models.Index(fields=["session", "number"], name="call_session_number"),
+            # The overview sums misses of a period over all sessions; most calls miss nothing.
+            models.Index(
+                fields=["started_at"],
+                name="call_missed",
+                condition=~Q(miss_cause="") | Q(purpose="compaction"),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"call {self.number}"
