@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from sessions_app.services import entry, folding, installation, price_seed, prices
+from policy_app.services import installing
+from sessions_app.services import actors, entry, folding, installation, price_seed, prices
 
 
 class Command(BaseCommand):
@@ -30,6 +31,10 @@ class Command(BaseCommand):
         )
         folding.unpark()
         seeded = prices.seed(prices=price_seed.offer().prices, source=price_seed.SOURCE)
+        organisation_id = installed.organisation.pk
+        # Where one person decides alone, nobody could approve; that is recorded with the policy.
+        several = actors.approvers(organisation_id) > 1
+        installing.ensure_default(organisation_id=organisation_id, four_eyes=several, now=now)
         token = entry.issue_link(user=installed.admin, now=now)
         told = {
             "entry_path": f"/enter/{token}",

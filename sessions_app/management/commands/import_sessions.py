@@ -60,12 +60,12 @@ class Command(BaseCommand):
             done += size
             self._progress(len(files), records, done / total)
         seconds = time.monotonic() - started
-        self._progress(len(files), records, 1.0)
+        self._progress(len(files), records, 1.0, last=True)
         self.stdout.write(f"   {total / 1e6 / max(seconds, 0.001):.0f} MB/s   {seconds:.1f} s")
         return refused
 
-    def _progress(self, files: int, records: int, share: float) -> None:
-        if not sys.stdout.isatty() and share < 1.0:
+    def _progress(self, files: int, records: int, share: float, *, last: bool = False) -> None:
+        if not sys.stdout.isatty() and not last:
             return
         filled = int(min(share, 1.0) * BAR)
         line = f"  Claude Code   {files:,} files   {records:,} new records   {'█' * filled}{'░' * (BAR - filled)}"
