@@ -16,8 +16,8 @@ from policy_app.kernel.space import Region, Space, Witness, space_of, zone_space
 from policy_app.kernel.table import Table
 from policy_app.kernel.zones import HitPolicy, ZoneTable
 
-#: Parts that may be looked at; tables that people write need a few hundred.
-MOST_STEPS = 200_000
+#: Boxes that may be held against parts (about a second); tables that people write need a few hundred.
+MOST_STEPS = 300_000
 #: Regions of a gap, and overlapping pairs, that are listed.
 MOST_GAPS = 20
 MOST_OVERLAPS = 200
@@ -88,6 +88,14 @@ def analyse(table: Table, *, steps: int = MOST_STEPS) -> Analysis:
     return _analyse(space_of(table), table.hit_policy, Steps(steps))
 
 
+def overlaps_of(table: Table, *, steps: int = MOST_STEPS) -> tuple[tuple[Overlap, ...], bool]:
+    """The pairs of rules that both take a situation, whatever the hit policy, and whether there are more.
+
+    In a `first` table they are remarks: where the order of two rules matters. Raises `StepsSpent`.
+    """
+    return _overlaps(space_of(table), Steps(steps))
+
+
 def analyse_zones(table: ZoneTable, *, steps: int = MOST_STEPS) -> Analysis:
     """The findings of a zone table over all known shares of a window."""
     return _analyse(zone_space_of(table), table.hit_policy, Steps(steps))
@@ -96,9 +104,10 @@ def analyse_zones(table: ZoneTable, *, steps: int = MOST_STEPS) -> Analysis:
 def _analyse(space: Space, hit_policy: HitPolicy, steps: Steps) -> Analysis:
     undecided: list[str] = []
     unreachable: list[Unreachable] = []
+    to_name = Steps(steps.left)
     for index, rule_id in enumerate(space.ids):
         try:
-            found = _unreachable(space, index, steps)
+            found = _unreachable(space, index, steps, to_name)
         except StepsSpent:
             undecided.append(rule_id)
         else:
@@ -116,7 +125,7 @@ def _analyse(space: Space, hit_policy: HitPolicy, steps: Steps) -> Analysis:
     return Analysis(gaps, overlaps, masked, tuple(unreachable), more_gaps, more_overlaps, tuple(undecided))
 
 
-def _unreachable(space: Space, index: int, steps: Steps) -> Unreachable | None:
+def _unreachable(space: Space, index: int, steps: Steps, to_name: Steps) -> Unreachable | None:
     box = space.boxes[index]
     earlier = [other for other in range(index) if meet(space.boxes[other], box) is not None]
     blockers = [*space.impossible, *(space.boxes[other] for other in earlier)]
@@ -125,20 +134,26 @@ def _unreachable(space: Space, index: int, steps: Steps) -> Unreachable | None:
     possible = escape(box, space.impossible, steps)
     if possible is None:
         return Unreachable(space.ids[index], (), None)
-    taken_by = _needed(space, box, earlier, steps)
+    taken_by = _needed(space, box, earlier, to_name)
     return Unreachable(space.ids[index], tuple(space.ids[other] for other in taken_by), space.witness(possible))
 
 
 def _needed(space: Space, box: Box, earlier: Sequence[int], steps: Steps) -> Sequence[int]:
-    """Earlier rules none of which can be spared: one where one is enough, else what is left after sparing."""
-    for other in earlier:
-        if escape(box, [*space.impossible, space.boxes[other]], steps) is None:
-            return (other,)
+    """Earlier rules that together take the box: one where one is enough, else none that can be spared.
+
+    Where the steps are spent, some that could be spared are left; what is named takes the box all the same.
+    """
     needed = list(earlier)
-    for other in reversed(earlier):
-        rest = [space.boxes[each] for each in needed if each != other]
-        if escape(box, [*space.impossible, *rest], steps) is None:
-            needed.remove(other)
+    try:
+        for other in earlier:
+            if escape(box, [*space.impossible, space.boxes[other]], steps) is None:
+                return (other,)
+        for other in reversed(earlier):
+            rest = [space.boxes[each] for each in needed if each != other]
+            if escape(box, [*space.impossible, *rest], steps) is None:
+                needed.remove(other)
+    except StepsSpent:
+        pass
     return needed
 
 

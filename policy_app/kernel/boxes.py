@@ -18,13 +18,13 @@ class StepsSpent(Exception):
 
 @dataclass(slots=True)
 class Steps:
-    """How many parts may still be looked at, over all searches that share it."""
+    """How many boxes may still be held against a part, over all searches that share it: what bounds the time."""
 
     left: int
 
-    def take(self) -> None:
-        """One part more, or `StepsSpent`."""
-        self.left -= 1
+    def take(self, boxes: int) -> None:
+        """So many boxes more, or `StepsSpent`."""
+        self.left -= boxes
         if self.left < 0:
             raise StepsSpent
 
@@ -62,8 +62,9 @@ def escapes(region: Box, blockers: Sequence[Box], steps: Steps) -> Iterator[Box]
         return
     stack: list[tuple[Box, Sequence[Box]]] = [(region, blockers)]
     while stack:
-        steps.take()
-        part, near = _narrowed(*stack.pop())
+        region, blockers = stack.pop()
+        steps.take(len(blockers) + 1)
+        part, near = _narrowed(region, blockers)
         if part is None:
             continue
         if not near:

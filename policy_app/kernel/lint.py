@@ -17,7 +17,7 @@ from policy_app.kernel.signals import CATALOGUE, UNKNOWN
 from policy_app.kernel.space import Space, Witness, space_of
 from policy_app.kernel.table import LIMIT_OF_SIGNAL, Rule, Table
 
-MOST_STEPS = 100_000
+MOST_STEPS = 300_000
 _UNKNOWN = frozenset({UNKNOWN})
 _FULL = (OneOf("zone", ("RED", "CRITICAL")),)
 _ZONE_UNKNOWN = (Only("zone", _UNKNOWN),)
