@@ -32,8 +32,11 @@ class NowCard:
 
 
 def now_card(session: Session, now: datetime) -> NowCard | None:
-    """The card of a session that spoke lately and has not ended; None for all others."""
-    if session.ended_at is not None or session.received_at < now - STILL_SPEAKS:
+    """The card of a session that spoke lately and has not ended; None for all others.
+
+    By the clock of what happened, not of its receipt: an imported file of last month arrives today.
+    """
+    if session.ended_at is not None or session.last_at is None or session.last_at < now - STILL_SPEAKS:
         return None
     state = living.now_of(session)
     taken = state.occupancy.taken_at

@@ -12,7 +12,7 @@ from sessions_app.dashboard import findings, sparks
 from sessions_app.dashboard import overview_sums as sums
 from sessions_app.dashboard.ledger import ZERO, Ledger, ledger
 from sessions_app.dashboard.overview_sums import Compactions, Day, Dearest, Reason, State, Totals, ZoneShare
-from sessions_app.dashboard.scope import Scope, link_suffix
+from sessions_app.dashboard.scope import PERIODS, Period, Scope, link_suffix
 from sessions_app.dashboard.sentences import Sentence
 from sessions_app.kernel.zones import Zone
 from sessions_app.models import Session, UsageSlot, Viewer
@@ -55,6 +55,15 @@ class OverviewPage:
     def sessions_href(self) -> str:
         """The sessions behind all sums."""
         return reverse("sessions") + self.scope.suffix
+
+    @property
+    def wider_period(self) -> Period | None:
+        """The shortest period that reaches the newest session, where this one is empty; else None."""
+        newest = self.state.newest_at
+        if self.totals.sessions or newest is None:
+            return None
+        reached = (p for p in PERIODS if (since := p.since(self.now)) is None or since <= newest)
+        return next((p for p in reached if p != self.scope.period), None)
 
     @property
     def compacted_href(self) -> str:

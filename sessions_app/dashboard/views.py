@@ -14,7 +14,7 @@ from django.views.decorators.vary import vary_on_cookie, vary_on_headers
 from ecm_site.common import clock
 from sessions_app.dashboard.filters import filter_of
 from sessions_app.dashboard.overview import overview
-from sessions_app.dashboard.scope import scope_of
+from sessions_app.dashboard.scope import link_suffix, scope_of
 from sessions_app.dashboard.session_list import session_list
 from sessions_app.dashboard.session_page import session_page
 
@@ -30,6 +30,10 @@ THEME_AGE = timedelta(days=365)
 def show_overview(request: HttpRequest) -> HttpResponse:
     """What a team's period came to."""
     page = overview(request.user, scope_of(request.user, request.GET), clock.now())
+    wider = page.wider_period if "period" not in request.GET else None
+    if wider:
+        # Somebody who just brought in old sessions should see them, not an empty week.
+        return redirect(reverse("overview") + link_suffix({**page.scope.query, "period": wider.key}))
     return render(request, "home/overview.html", {"page": page, "scope": page.scope, "here": "overview"})
 
 

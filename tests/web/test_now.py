@@ -22,7 +22,7 @@ def page(client: Client, world: World, deliveries: list[story.Delivery], *, hear
     story.fold_everything()
     session = Session.objects.get(team=team, host_session_id__in=SESSIONS)
     if heard_now:
-        Session.objects.filter(pk=session.pk).update(received_at=datetime.now(tz=UTC), ended_at=None)
+        Session.objects.filter(pk=session.pk).update(last_at=datetime.now(tz=UTC), ended_at=None)
     client.force_login(world.users["viewer"])
     return client.get(f"/sessions/{session.pk}/").content.decode()
 
@@ -49,11 +49,10 @@ def test_session_page__zero_of_the_gauge_after_compact__unknown(client: Client, 
     assert "GREEN" not in now
 
 
-def test_session_page__session_of_long_ago__no_now(client: Client, world: World) -> None:
+def test_session_page__old_session_that_arrived_today__no_now(client: Client, world: World) -> None:
     team = Team.objects.get(pk=world.one.pk)
     story.deliver(team, story.transcripts())
     story.fold_everything()
-    Session.objects.filter(team=team).update(received_at=datetime(2026, 1, 1, tzinfo=UTC))
     session = Session.objects.get(team=team, host_session_id=SESSIONS[0])
     client.force_login(world.users["viewer"])
     assert 'id="now"' not in client.get(f"/sessions/{session.pk}/").content.decode()

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from sessions_app.dashboard.overview import overview
@@ -74,10 +75,17 @@ def test_overview__a_member_of_no_team__is_told_so(world: World) -> None:
 
 def test_overview__nothing_in_the_period__points_to_a_longer_one(world: World) -> None:
     session_in(world.one, "old", at=datetime(2015, 12, 18, 12, tzinfo=UTC))
-    text = words(page(world.users["viewer"], "/"))
+    text = words(page(world.users["viewer"], "/?period=7d"))
     assert "Nothing happened in the last 7 days." in text
     assert "Seen before: 1 session, the newest of 18 Dec 2015" in text
     assert "Show 30 days Show all" in text
+
+
+def test_overview__only_old_sessions_and_no_period_chosen__shows_them(world: World, client: Client) -> None:
+    session_in(world.one, "old", at=datetime(2015, 12, 18, 12, tzinfo=UTC))
+    client.force_login(world.users["viewer"])
+    assert client.get("/").headers["Location"] == "/?period=all"
+    assert client.get("/?period=all").status_code == 200
 
 
 def test_overview__lower_bounds__say_why_and_how_often(world: World) -> None:
