@@ -94,7 +94,8 @@ class SessionView(APIView):
             raise Http404
         calls = Call.objects.filter(session=row).order_by("number", "pk")
         live = shapes.live(row, living.now_of(row), calls)
-        answer = {**shapes.session(row, shapes.parts_of([row.pk])), "live": live}
+        parts = shapes.parts_of([row.pk])
+        answer = {**shapes.session(row, parts), "live": live, "zone_spans": shapes.zone_spans(row, parts, calls)}
         return Response({**answer, "call_entries": [*map(shapes.call, calls)]})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.postgres.aggregates import ArrayAgg
 
 from ecm_site.common import figures
-from sessions_app.kernel import names
+from sessions_app.kernel import names, spans
 from sessions_app.kernel.live_state import Figure, Now
 from sessions_app.kernel.readings import Purpose
 from sessions_app.models import Call, Compaction, Session, Thread
@@ -186,6 +186,27 @@ def live(row: Session, now: Now, calls: Iterable[Call]) -> dict[str, Any]:
         "tool_share_permille": _folded(row, share),
         "cost_usd": _folded(row, usd(row.cost_usd)),
     }
+
+
+def zone_spans(row: Session, parts: Parts, calls: Iterable[Call]) -> list[dict[str, Any]]:
+    """The main thread's time by zone, each stretch with the window it is of and how that is known."""
+    points = [spans.Reached(c.started_at, c.zone, c.window, c.window_origin) for c in calls if c.zone]
+    replaced = [
+        entry.at
+        for entry in parts.compactions.get(row.pk, ())
+        if entry.at and entry.kind == "compaction" and entry.state in ("completed", "summary_only") and not entry.thread
+    ]
+    return [
+        {
+            "zone": span.zone,
+            "window": span.window,
+            "window_origin": span.window_origin,
+            "started_at": moment(span.started_at),
+            "ended_at": moment(span.ended_at),
+            "calls": span.calls,
+        }
+        for span in spans.spans(points, replaced, row.last_at)
+    ]
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
