@@ -37,6 +37,8 @@ _NAMED = {
     "model": "the model is {}",
     "window_kind": "the window is {}",
 }
+#: Signals whose label does not name what is unknown or unset.
+_SUBJECTS = {"budget_spent_ratio": "the budget", "cache_cold": "the state of the cache"}
 _THREADS = {"main": "in the main chain", "subagent": "in a subagent"}
 
 
@@ -56,11 +58,17 @@ def condition_words(condition: Condition) -> str:
     """The condition as a clause, as in `depth < 2` or `RED or CRITICAL`."""
     label = CATALOGUE[condition.signal].label
     if isinstance(condition, Only):
-        return f"{label} is {listed(_special_words(condition.accepts), 'or')}"
+        return f"{_subject(condition.signal)} {listed(_special_words(condition.accepts), 'or')}"
     if isinstance(condition, OneOf):
         return _set_words(condition)
     words = _flag_words(condition) if isinstance(condition, Is) else _range_words(condition, label)
     return listed([words, *_special_words(condition.accepts)], "or")
+
+
+def _subject(signal: str) -> str:
+    label = _SUBJECTS.get(signal, CATALOGUE[signal].label)
+    many = label.endswith("s") or label.startswith(("calls", "seconds"))
+    return f"{label} {'are' if many else 'is'}"
 
 
 def _set_words(condition: OneOf) -> str:
@@ -79,11 +87,13 @@ def _flag_words(condition: Is) -> str:
 
 def _range_words(condition: InRange, label: str) -> str:
     if condition.signal == "budget_spent_ratio":
+        if condition.low is None and condition.high is None:
+            return "a budget is set"
         if condition == InRange("budget_spent_ratio", Bound(Decimal(1)), None, condition.accepts):
             return "the budget is spent"
         return f"{_ends_words(condition, 'spending')} of the budget"
     if condition.low is None and condition.high is None:
-        return f"{label} is known"
+        return f"{_subject(condition.signal)} known"
     unit = " tokens" if condition.signal == "context_tokens" else ""
     return _ends_words(condition, label) + unit
 
@@ -135,8 +145,7 @@ def step_words(step: Step) -> str:
         return "switched off"
     if step.failed is None or step.value is None:
         return "matched"
-    label = CATALOGUE[step.failed.signal].label
-    return f"needs {condition_words(step.failed)}; {label} is {value_words(step.value)}"
+    return f"needs {condition_words(step.failed)}; {_subject(step.failed.signal)} {value_words(step.value)}"
 
 
 def parameters_words(parameters: Parameters) -> str:

@@ -164,6 +164,9 @@ class Table:
         repeated = twice(window.pattern.text for window in self.working_windows)
         if repeated is not None:
             raise Duplicate("working_windows.model", repeated, "must be there once")
+        repeated = twice(f"{argument.subject} {argument.evidence}" for argument in self.arguments)
+        if repeated is not None:
+            raise Duplicate("arguments", repeated, "must be there once")
         for rule in self.rules:
             _check_limits(rule, self.limits)
         object.__setattr__(self, "remap", MappingProxyType(dict(self.remap)))
