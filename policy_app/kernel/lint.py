@@ -41,7 +41,7 @@ def lint(table: Table, *, hosts: Sequence[str] = (), evidence: Collection[str] |
     """
     return (
         *_answered(table),
-        *_parameters(table),
+        *_own_situations(table),
         *_subagents(table),
         *_numbers_twice(table),
         *_reasons(table, evidence),
@@ -86,7 +86,7 @@ def _answered(table: Table) -> Iterator[Finding]:
             try:
                 witness = _answers(space, index, law.probe, steps)
             except StepsSpent:
-                yield Finding("undecided", Severity.BLOCKS, rule.id, f"Too entangled to say whether {rule.id} obeys.")
+                yield _undecided(rule)
                 return
             if witness is not None:
                 blamed.add((law.code, rule.id))
@@ -102,11 +102,38 @@ def _answers(space: Space, index: int, probe: Iterable[Condition], steps: Steps)
     return None if found is None else space.witness(found)
 
 
-def _parameters(table: Table) -> Iterator[Finding]:
-    for rule in table.live_rules:
-        if isinstance(rule.takes, PruneToolResults) and MEMORY_TOOL not in rule.takes.exclude_tools:
-            text = f"{rule.id} would clear what the memory tool returned; name `{MEMORY_TOOL}` among its exceptions."
-            yield Finding("memory_not_exempt", Severity.BLOCKS, rule.id, text)
+def _own_situations(table: Table) -> Iterator[Finding]:
+    """What a lossy rule does wherever it answers: clear the memory tool's results, take an unknown as a reason."""
+    space, steps = space_of(table), Steps(MOST_STEPS)
+    for index, rule in enumerate(table.live_rules):
+        if rule.operation not in LOSSY:
+            continue
+        try:
+            if isinstance(rule.takes, PruneToolResults) and MEMORY_TOOL not in rule.takes.exclude_tools:
+                text = (
+                    f"{rule.id} would clear what the memory tool returned; name `{MEMORY_TOOL}` among its exceptions."
+                )
+                yield Finding("memory_not_exempt", Severity.BLOCKS, rule.id, text, _answers(space, index, (), steps))
+            yield from _unknown_reasons(rule, space, index, steps)
+        except StepsSpent:
+            yield _undecided(rule)
+            return
+
+
+def _unknown_reasons(rule: Rule, space: Space, index: int, steps: Steps) -> Iterator[Finding]:
+    for condition in rule.when:
+        signal = CATALOGUE[condition.signal]
+        # The laws above look at an unknown zone.
+        if not signal.measured or signal.name == "zone" or UNKNOWN not in condition.accepts:
+            continue
+        witness = _answers(space, index, (Only(signal.name, _UNKNOWN),), steps)
+        if witness is not None:
+            text = f"{rule.id} loses context where {signal.label} is unknown: {shown(witness)}."
+            yield Finding("unknown_as_reason", Severity.WARNS, rule.id, text, witness)
+
+
+def _undecided(rule: Rule) -> Finding:
+    return Finding("undecided", Severity.BLOCKS, rule.id, f"Too entangled to say whether {rule.id} obeys.")
 
 
 def _subagents(table: Table) -> Iterator[Finding]:
@@ -156,17 +183,19 @@ def _reasons(table: Table, evidence: Collection[str] | None) -> Iterator[Finding
 
 
 def unable_hosts(table: Table, hosts: Sequence[str]) -> Iterator[Finding]:
-    """Rules that some, or all, of `hosts` cannot carry out."""
+    """Rules that some, or all, of those `hosts` on which they can answer cannot carry out."""
     for rule in table.live_rules:
-        unable = hosts_without(rule.operation, tuple(hosts))
+        condition = rule.on("host")
+        asking = tuple(host for host in hosts if condition is None or condition.matches(host))
+        unable = hosts_without(rule.operation, asking)
         if not unable:
             continue
-        nobody = len(unable) == len(hosts)
-        where = "none of the connected hosts" if nobody else f"not {listed(unable, 'and')}"
+        nobody = len(unable) == len(asking)
+        where = "none of these hosts can" if nobody else f"{listed(unable, 'and')} cannot"
         yield Finding(
             "nobody_can" if nobody else "some_cannot",
             Severity.WARNS if nobody else Severity.NOTES,
             rule.id,
-            f"{rule.id}: {where} can {OPERATION_WORDS[rule.operation]}.",
+            f"{rule.id}: {where} {OPERATION_WORDS[rule.operation]}.",
             hosts=unable,
         )

@@ -1,37 +1,56 @@
-"""Rules that could answer and do not: because nobody sends a signal, or because a zone is never reached."""
+"""Rules that could answer and do not: because nobody sends a signal, or because what they wait for never came."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from enum import StrEnum
 from fractions import Fraction
 
 from policy_app.kernel.conditions import Condition, InRange, OneOf
 from policy_app.kernel.findings import Finding, Severity
 from policy_app.kernel.numbers import exact, percent
 from policy_app.kernel.sentences import listed
-from policy_app.kernel.signals import CATALOGUE
+from policy_app.kernel.signals import CATALOGUE, HOSTS, UNKNOWN, Kind
+from policy_app.kernel.situation import KNOWN_ZONES
 from policy_app.kernel.table import Rule, Table
 from policy_app.kernel.zones import Zone
 
 #: What can be derived, and the inputs that it takes.
 _DERIVED: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "zone": (("utilization",), ("context_tokens", "window_tokens")),
+    "zone": (("utilization",),),
     "utilization": (("context_tokens", "window_tokens"),),
     "budget_spent_ratio": (("budget_spent_tokens", "budget_ceiling_tokens"),),
     "cache_cold": (("cache_expiry_seconds",),),
 }
-#: Whoever asks says who asks.
-_ALWAYS = frozenset({"host", "thread_kind"})
 
-#: Which hosts send a signal; a signal that is not there is sent by none.
-type Coverage = Mapping[str, Collection[str]]
-#: The highest utilization seen in each zone that was reached.
-type History = Mapping[Zone, Decimal | Fraction]
+
+class Sent(StrEnum):
+    """How well a signal of a host is known; silent: it could be told, and nobody does."""
+
+    RECEIVED = "received"
+    ESTIMATED = "estimated"
+    SILENT = "silent"
+    IMPOSSIBLE = "impossible"
+
+
+#: Signal -> host -> how it is known; what is not there is silent.
+type Coverage = Mapping[str, Mapping[str, Sent]]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The highest value that was recorded, and how many there were; None where there were none."""
+
+    highest: Fraction | int | None
+    count: int
+
+
+#: A zone -> the highest utilization seen in it; a number signal -> the highest value seen.
+type History = Mapping[str, Seen]
 
 
 @dataclass(frozen=True, slots=True)
 class Asleep:
-    """A rule that waits for signals which nobody sends, and the hosts that could."""
+    """A rule that waits for signals which nobody sends, and the hosts that could send one of them."""
 
     rule: str
     signals: tuple[str, ...]
@@ -40,33 +59,42 @@ class Asleep:
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """A rule for zones that were never reached; `highest` is the highest utilization seen, None for none."""
+    """A rule that waits for what was never recorded: zones (by name) or a number, and the highest value seen.
+
+    `signal` is what `highest` is of: `utilization` for zones.
+    """
 
     rule: str
+    signal: str
     zones: tuple[Zone, ...]
-    highest: Fraction | None
+    highest: Fraction | int | None
 
 
 def asleep(table: Table, coverage: Coverage) -> tuple[Asleep, ...]:
     """Rules that cannot answer while what is not sent reads as the catalogue says."""
     found = []
     for rule in table.live_rules:
-        missing = tuple(condition.signal for condition in rule.when if _waits(condition, coverage))
+        hosts = _hosts_of(rule)
+        missing = tuple(condition.signal for condition in rule.when if _waits(condition, coverage, hosts))
         if missing:
-            could = {host for name in missing for host in CATALOGUE[name].senders}
-            found.append(Asleep(rule.id, missing, tuple(sorted(could))))
+            could = tuple(host for host in hosts if any(_could(name, host, coverage) for name in missing))
+            found.append(Asleep(rule.id, missing, could))
     return tuple(found)
 
 
 def idle(table: Table, history: History) -> tuple[Idle, ...]:
-    """Rules for zones or shares that the recorded sessions never reached."""
-    highest = max((Fraction(value) for value in history.values()), default=None)
-    reached = {zone for zone in history if zone is not Zone.UNKNOWN}
+    """Rules for zones or numbers that the recorded sessions never reached; nothing where nothing was recorded."""
+    reached = _reached(table, history)
+    highest = _highest(history)
     found = []
     for rule in table.live_rules:
         zones = _zones_of(rule)
-        if (zones and not reached.intersection(zones)) or _above(rule, highest):
-            found.append(Idle(rule.id, zones, highest))
+        if zones and reached is not None and not reached.intersection(zones):
+            found.append(Idle(rule.id, "utilization", zones, highest.get("utilization")))
+            continue
+        above = next((each.signal for each in rule.when if _above(each, highest)), None)
+        if above is not None:
+            found.append(Idle(rule.id, above, (), highest[above]))
     return tuple(found)
 
 
@@ -74,24 +102,75 @@ def liveness_findings(table: Table, coverage: Coverage | None, history: History 
     """Both in words; None for what is not known."""
     for sleeper in asleep(table, coverage) if coverage is not None else ():
         names = listed((CATALOGUE[name].label for name in sleeper.signals), "and")
-        text = f"{sleeper.rule} sleeps until somebody sends {names}; {listed(sleeper.could_send, 'or')} could."
+        who = f"{listed(sleeper.could_send, 'or')} could" if sleeper.could_send else "no host can"
+        text = f"{sleeper.rule} sleeps until somebody sends {names}; {who}."
         yield Finding("asleep", Severity.WARNS, sleeper.rule, text, hosts=sleeper.could_send)
     for idler in idle(table, history) if history is not None else ():
-        zones = listed(map(str, idler.zones), "or") or "what it asks for"
-        seen = "nothing was seen" if idler.highest is None else f"highest seen {percent(idler.highest)}"
-        text = f"{idler.rule} is idle: {zones} was not reached, {seen}."
+        what = listed(map(str, idler.zones), "or") or CATALOGUE[idler.signal].label
+        missed = "was not reached" if idler.zones else "never came that high"
+        text = f"{idler.rule} is idle: {what} {missed}, {_seen_words(idler)}."
         yield Finding("idle", Severity.WARNS, idler.rule, text)
 
 
-def _waits(condition: Condition, coverage: Coverage) -> bool:
-    name = condition.signal
-    return not _sent(name, coverage) and not condition.matches(CATALOGUE[name].absent)
+def _seen_words(idler: Idle) -> str:
+    if idler.highest is None:
+        return "nothing was seen"
+    is_share = CATALOGUE[idler.signal].kind is Kind.SHARE
+    return f"highest seen {percent(Fraction(idler.highest)) if is_share else f'{idler.highest:,}'}"
 
 
-def _sent(name: str, coverage: Coverage) -> bool:
-    if name in _ALWAYS or coverage.get(name):
+def _hosts_of(rule: Rule) -> tuple[str, ...]:
+    """The hosts for which the rule can answer."""
+    condition = rule.on("host")
+    if not isinstance(condition, OneOf) or UNKNOWN in condition.accepts:
+        return HOSTS
+    return condition.members
+
+
+def _waits(condition: Condition, coverage: Coverage, hosts: tuple[str, ...]) -> bool:
+    signal = CATALOGUE[condition.signal]
+    # Whoever asks says who asks.
+    if not signal.measured or condition.matches(signal.absent):
+        return False
+    return not any(_sent(signal.name, host, coverage) for host in hosts)
+
+
+def _sent(name: str, host: str, coverage: Coverage) -> bool:
+    if coverage.get(name, {}).get(host) in (Sent.RECEIVED, Sent.ESTIMATED):
         return True
-    return any(all(_sent(each, coverage) for each in inputs) for inputs in _DERIVED.get(name, ()))
+    return any(all(_sent(each, host, coverage) for each in inputs) for inputs in _DERIVED.get(name, ()))
+
+
+def _could(name: str, host: str, coverage: Coverage) -> bool:
+    return host in CATALOGUE[name].senders and coverage.get(name, {}).get(host) != Sent.IMPOSSIBLE
+
+
+def _highest(history: History) -> dict[str, Fraction | int]:
+    """Number signal -> the highest value seen; what was seen in a zone is utilization."""
+    found: dict[str, Fraction | int] = {}
+    for name, seen in history.items():
+        signal = "utilization" if name in Zone else name
+        if seen.highest is not None and seen.count and CATALOGUE[signal].is_number:
+            found[signal] = max(found.get(signal, 0), seen.highest)
+    return found
+
+
+def _reached(table: Table, history: History) -> frozenset[Zone] | None:
+    """The zones that the recorded sessions reached by this table's lines; None where nothing tells.
+
+    Zones that were counted by other lines say only how high it went: every zone that begins below may have been.
+    """
+    counted = {Zone(name): seen for name, seen in history.items() if name in Zone and name != Zone.UNKNOWN}
+    by_these_lines = all(
+        seen.highest is None or table.lines.zone_at(Fraction(seen.highest)) is zone for zone, seen in counted.items()
+    )
+    if counted and by_these_lines:
+        return frozenset(zone for zone, seen in counted.items() if seen.count)
+    highest = _highest(history).get("utilization")
+    if highest is None:
+        return None
+    top = KNOWN_ZONES.index(table.lines.zone_at(Fraction(highest)))
+    return frozenset(KNOWN_ZONES[: top + 1])
 
 
 def _zones_of(rule: Rule) -> tuple[Zone, ...]:
@@ -102,9 +181,11 @@ def _zones_of(rule: Rule) -> tuple[Zone, ...]:
     return tuple(Zone(member) for member in condition.members)
 
 
-def _above(rule: Rule, highest: Fraction | None) -> bool:
-    condition = rule.on("utilization")
+def _above(condition: Condition, highest: Mapping[str, Fraction | int]) -> bool:
+    """Whether the condition begins above everything that was seen of its signal."""
     if not isinstance(condition, InRange) or condition.accepts or condition.low is None:
         return False
-    low = exact(condition.low.value)
-    return highest is None or low > highest or (low == highest and not condition.low.inclusive)
+    if condition.signal not in highest:
+        return False
+    low, seen = exact(condition.low.value), highest[condition.signal]
+    return low > seen or (low == seen and not condition.low.inclusive)
