@@ -2,12 +2,23 @@
 
 from django.urls import path
 
-from sessions_app.dashboard import views
+from sessions_app.dashboard import connect_views, views
 
 urlpatterns = [
     path("", views.show_overview, name="overview"),
     path("sessions/", views.list_sessions, name="sessions"),
     path("sessions/<int:pk>/", views.show_session, name="session"),
     path("s/<int:pk>", views.short_link, name="session-short"),
+    path("sources/", connect_views.show_sources, name="sources"),
+    path("sources/teams/<int:team_id>/billing", connect_views.state_billing, name="billing"),
+    path("connect/", connect_views.show_connect, name="connect"),
+    path(
+        "connect/claude-code/managed-settings.json",
+        connect_views.managed_settings,
+        name="managed-settings-claude-code",
+    ),
+    path("connect/keys/", connect_views.show_keys, name="own-keys"),
+    path("connect/teams/<int:team_id>/keys", connect_views.make_key, name="make-key"),
+    path("connect/keys/<int:key_id>/revoke", connect_views.revoke_key, name="revoke-key"),
     path("theme/", views.choose_theme, name="theme"),
 ]

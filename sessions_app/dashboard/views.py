@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_cookie, vary_on_headers
 
 from ecm_site.common import clock
+from sessions_app.dashboard.billing import billing_of_session, billing_of_teams
 from sessions_app.dashboard.filters import filter_of
 from sessions_app.dashboard.overview import overview
 from sessions_app.dashboard.scope import link_suffix, scope_of
@@ -29,12 +30,15 @@ THEME_AGE = timedelta(days=365)
 @vary_on_cookie
 def show_overview(request: HttpRequest) -> HttpResponse:
     """What a team's period came to."""
-    page = overview(request.user, scope_of(request.user, request.GET), clock.now())
+    now = clock.now()
+    page = overview(request.user, scope_of(request.user, request.GET), now)
     wider = page.wider_period if "period" not in request.GET else None
     if wider:
         # Somebody who just brought in old sessions should see them, not an empty week.
         return redirect(reverse("overview") + link_suffix({**page.scope.query, "period": wider.key}))
-    return render(request, "home/overview.html", {"page": page, "scope": page.scope, "here": "overview"})
+    billing = billing_of_teams(page.scope.team.ids, now)
+    context = {"page": page, "scope": page.scope, "billing": billing, "here": "overview"}
+    return render(request, "home/overview.html", context)
 
 
 @require_GET
@@ -63,7 +67,8 @@ def show_session(request: HttpRequest, pk: int) -> HttpResponse:
     template = "sessions/session.html"
     if request.headers.get("HX-Target") == "calls":
         template += "#calls"
-    return render(request, template, {"page": page, "scope": scope, "here": "sessions"})
+    context = {"page": page, "scope": scope, "billing": billing_of_session(page.session), "here": "sessions"}
+    return render(request, template, context)
 
 
 @require_GET

@@ -66,6 +66,14 @@ def short_tokens(count: int | None) -> SafeString:
 
 
 @register.filter
+def permille(share: int | None) -> SafeString:
+    """A share in thousandths, as percent with one decimal."""
+    if share is None:
+        return _unknown("no source said")
+    return _data(share, figures.percent(share, 1_000), f"{share} of 1,000")
+
+
+@register.filter
 def estimate(text: str, reason: str = "estimated") -> SafeString:
     """A figure that rests on an assumption, and on which."""
     return format_html('<span class="estimate" title="{}">~{}</span>', reason, text)

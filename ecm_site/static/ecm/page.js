@@ -1,6 +1,6 @@
 // Everything here is a shortcut: all pages work without it.
 
-const paths = { o: "overview", s: "sessions" };
+const paths = { o: "overview", s: "sessions", r: "sources", c: "connect" };
 
 function isTyping(target) {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName));
