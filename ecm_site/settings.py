@@ -122,6 +122,12 @@ REST_FRAMEWORK = {
     "COERCE_DECIMAL_TO_STRING": True,
 }
 
+# policy_app does not know keys, roles and teams; it is told by these.
+ECM_READER_AUTHENTICATION = ["sessions_app.api.auth.KeyAuthentication", "sessions_app.api.auth.LoginAuthentication"]
+ECM_ACTOR_RESOLVER = "sessions_app.services.actors.actor_of"
+ECM_SCOPE_RESOLVER = "sessions_app.services.actors.scope_of"
+ECM_SCOPE_NAMER = "sessions_app.services.actors.scope_name"
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True

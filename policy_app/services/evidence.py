@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from policy_app.kernel.evidence import number_at, unmatched
 from policy_app.models import Evidence, EvidenceStatus
 from policy_app.services import auditing, tables
 from policy_app.services.actors import Actor, require_edit
@@ -39,7 +40,7 @@ class Mismatch:
     subject: str
     evidence: str
     confirmed: str
-    now: str
+    now: str | None
     why: str
 
 
@@ -105,10 +106,10 @@ def mismatches(*, organisation_id: int, content: str) -> list[Mismatch]:
     slugs = [each.evidence for each in table.arguments]
     rows = Evidence.objects.filter(organisation_id=organisation_id, slug__in=slugs)
     status = dict(rows.values_list("slug", "status"))
+    changed = unmatched(table)
     found = []
     for each in table.arguments:
-        now = tables.number_at(content, each.subject)
-        if now != each.number:
+        if each in changed:
             why = "number_changed"
         elif each.evidence not in status:
             why = "evidence_missing"
@@ -116,7 +117,7 @@ def mismatches(*, organisation_id: int, content: str) -> list[Mismatch]:
             why = "evidence_refuted"
         else:
             continue
-        found.append(Mismatch(each.subject, each.evidence, each.number, now, why))
+        found.append(Mismatch(each.subject, each.evidence, each.number, number_at(table, each.subject), why))
     return found
 
 

@@ -10,7 +10,14 @@ from policy_app.services import auditing, inforce, policies, tables
 from policy_app.services.actors import Actor, require_approve
 from policy_app.services.drafting import locked_draft, require_current_base, require_state
 from policy_app.services.locks import lock_organisation
-from policy_app.services.refusals import NotApproved, NothingChanged, StaleRevision, checked_reason, checked_text
+from policy_app.services.refusals import (
+    NoSuch,
+    NotApproved,
+    NothingChanged,
+    StaleRevision,
+    checked_reason,
+    checked_text,
+)
 
 MOST_AUTHORITY = 200
 MOST_UNDO = 2_000
@@ -84,7 +91,9 @@ def settle(*, version: Version, outcome: str, by: Actor, now: datetime) -> Provi
     """End the provisional state of a version, saying what came of it. Raises `NotAllowed` or `BadText`."""
     require_approve(by, version.policy.organisation_id)
     lock_organisation(version.policy.organisation_id)
-    provisional = Provisional.objects.select_for_update().get(version=version, settled_at=None)
+    provisional = Provisional.objects.select_for_update().filter(version=version, settled_at=None).first()
+    if provisional is None:
+        raise NoSuch("provisional version that is still open")
     provisional.settled_at, provisional.settled_by_name = now, by.name
     provisional.outcome = checked_reason(outcome)
     provisional.save()

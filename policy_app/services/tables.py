@@ -5,15 +5,20 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 from policy_app.kernel.analysis import analyse
 from policy_app.kernel.canonical import canonical
+from policy_app.kernel.changes import change_sentence
+from policy_app.kernel.diff import Change as KernelChange
+from policy_app.kernel.diff import Reordered, RuleAdded, RuleChanged, RuleRemoved, Set, difference
 from policy_app.kernel.documents import table_document, table_of
 from policy_app.kernel.errors import Duplicate, NotANumber, Refused, WrongType
+from policy_app.kernel.evidence import argument_findings
+from policy_app.kernel.findings import Finding, Severity, analysis_findings
+from policy_app.kernel.lint import lint
 from policy_app.kernel.table import Table
 from policy_app.services.refusals import BadTable, NotPublishable
 
@@ -69,53 +74,77 @@ def evidence_of(content: str) -> tuple[str, ...]:
 
 
 def require_publishable(content: str) -> None:
-    """Raise `NotPublishable` with the findings where the analysis is not clean."""
-    findings = findings_of(content)
-    if findings:
-        raise NotPublishable(findings)
+    """Raise `NotPublishable` where a finding blocks."""
+    blocking = [each for each in findings_of(content) if each.severity is Severity.BLOCKS]
+    if blocking:
+        raise NotPublishable([finding_document(each) for each in blocking])
 
 
-def findings_of(content: str) -> list[Mapping[str, object]]:
-    """What keeps a table from being published: gaps, overlaps, rules that never answer; with a situation each."""
-    found = analyse(parsed(content))
-    gaps: list[Mapping[str, object]] = [
-        {"kind": "gap", "region": each.region.document(), "witness": each.witness.document()} for each in found.gaps
-    ]
-    overlaps = [
-        {"kind": "overlap", "rules": list(each.rules), "witness": each.witness.document()} for each in found.overlaps
-    ]
-    unreachable = [
-        {
-            "kind": "unreachable",
-            "rule": each.rule,
-            "taken_by": list(each.taken_by),
-            "witness": each.witness.document() if each.witness else None,
-        }
-        for each in found.unreachable
-    ]
-    undecided = [{"kind": "undecided", "rule": each} for each in found.undecided]
-    return [*gaps, *overlaps, *unreachable, *undecided]
+def findings_of(content: str) -> tuple[Finding, ...]:
+    """What the analysis, the laws and the arguments for its numbers say about a table."""
+    table = parsed(content)
+    return (*analysis_findings(analyse(table)), *lint(table), *argument_findings(table))
+
+
+def finding_document(finding: Finding) -> dict[str, object]:
+    """A finding as JSON values."""
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "rule": finding.rule,
+        "text": finding.text,
+        "witness": finding.witness.document() if finding.witness else None,
+        "hosts": list(finding.hosts),
+    }
 
 
 def differences(before: str, after: str) -> list[Change]:
-    """From one content to the other, field by field: {"path", "before", "after"}; rules go by their id."""
-    changes: list[Change] = []
-    _compare("", _by_id(document_of(before)), _by_id(document_of(after)), changes)
-    return changes
+    """From one content to the other: {"kind", "subject", "before", "after", "sentence"} for each change.
+
+    `subject` is a dotted path: `zones.red`, `rules.P3`, `order`; `before` and `after` are as in the documents.
+    """
+    was, now = document_of(before), document_of(after)
+    return [
+        {
+            "kind": _KINDS[type(change)],
+            "subject": subject,
+            "before": _at(was, subject),
+            "after": _at(now, subject),
+            "sentence": change_sentence(change),
+        }
+        for change in difference(parsed(before), parsed(after))
+        for subject in [_subject(change)]
+    ]
 
 
-def _by_id(document: dict[str, Any]) -> dict[str, Any]:
-    rules = document["rules"]
-    order = [rule["id"] for rule in rules]
-    return {**document, "rules": {rule["id"]: rule for rule in rules}, "order": order}
+_KINDS = {
+    Set: "set",
+    RuleAdded: "rule_added",
+    RuleRemoved: "rule_removed",
+    RuleChanged: "rule_changed",
+    Reordered: "reordered",
+}
 
 
-def _compare(path: str, before: Any, after: Any, changes: list[Change]) -> None:
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in dict.fromkeys([*before, *after]):
-            _compare(f"{path}/{key}", before.get(key), after.get(key), changes)
-    elif before != after:
-        changes.append({"path": path, "before": before, "after": after})
+def _subject(change: KernelChange) -> str:
+    match change:
+        case Set():
+            return change.field
+        case RuleAdded() | RuleRemoved():
+            return f"rules.{change.rule.id}"
+        case RuleChanged():
+            return f"rules.{change.now.id}"
+        case Reordered():
+            return "order"
+
+
+def _at(document: dict[str, Any], subject: str) -> object:
+    group, _, name = subject.partition(".")
+    if group == "order":
+        return [rule["id"] for rule in document["rules"]]
+    if group == "rules":
+        return next((rule for rule in document["rules"] if rule["id"] == name), None)
+    return document[group][name] if name else document[group]
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -129,11 +158,3 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _no_constant(text: str) -> object:
     raise NotANumber("number", text, "must be a finite number")
-
-
-def number_at(content: str, subject: str) -> str:
-    """The number that a dotted subject such as `zones.amber` names, as text; empty where there is none."""
-    found: Any = document_of(content)
-    for name in subject.split("."):
-        found = found.get(name) if isinstance(found, dict) else None
-    return "" if found is None or isinstance(found, dict | list) else str(found)

@@ -43,6 +43,13 @@ def refused(code: str, act: Callable[[], object]) -> DomainError:
     return caught.value
 
 
+def changed(error: DomainError) -> list[tuple[object, ...]]:
+    """The difference that a refusal tells."""
+    diff = error.data["diff"]
+    assert isinstance(diff, list)
+    return [tuple(each[name] for name in ("subject", "before", "after", "sentence")) for each in diff]
+
+
 def publish(draft: Draft, *, by: Actor = MARA, revision: int | None = None) -> Version:
     return publishing.publish(draft=draft, revision=revision or draft.revision, reason="agreed", by=by, now=NOW)
 
@@ -79,7 +86,7 @@ def test_edit__of_an_older_revision__is_refused_with_the_difference(policy: Poli
     )
     assert error.status == 409
     assert (error.data["revision"], error.data["updated_by"]) == (2, "Sam")
-    assert error.data["diff"] == [{"path": "/zones/red", "before": "0.7", "after": "0.6"}]
+    assert changed(error) == [("zones.red", "0.7", "0.6", "RED from 70% to 60%.")]
 
 
 def test_edit__saying_the_same__makes_no_revision(policy: Policy) -> None:
@@ -125,7 +132,7 @@ def test_approve__of_a_revision_that_is_not_the_newest__is_refused_with_the_diff
     reviewing.ask(draft=newer, reason="earlier", by=MARA, now=NOW)
     seen = Draft(pk=seen.pk, policy=policy, content=tables.canonical_text(document(red="0.65")), revision=1)
     error = refused("stale_revision", lambda: reviewing.approve(draft=seen, revision=1, reason="ok", by=JO, now=NOW))
-    assert error.data["diff"] == [{"path": "/zones/red", "before": "0.65", "after": "0.7"}]
+    assert changed(error) == [("zones.red", "0.65", "0.7", "RED from 65% to 70%.")]
 
 
 def test_reject__with_a_reason__sends_it_back_to_be_edited(policy: Policy) -> None:
@@ -145,7 +152,7 @@ def test_base__moved_meanwhile__is_refused_until_saved_on_top(policy: Policy) ->
     publish(approved(theirs))
     error = refused("base_moved", lambda: reviewing.approve(draft=mine, revision=1, reason="ok", by=JO, now=NOW))
     assert (error.status, error.data["base"], error.data["live"]) == (409, 1, 2)
-    assert error.data["diff"] == [{"path": "/zones/amber", "before": "0.5", "after": "0.45"}]
+    assert changed(error) == [("zones.amber", "0.5", "0.45", "AMBER from 50% to 45%.")]
     both = document(amber="0.45", red="0.65")
     moved = drafting.edit(draft=mine, revision=1, content=both, by=MARA, now=NOW, onto=2)
     assert publish(approved(moved)).number == 3
@@ -172,7 +179,7 @@ def test_ask__for_a_table_with_a_gap__is_refused_with_a_situation(policy: Policy
     error = refused("not_publishable", lambda: reviewing.ask(draft=draft, reason="try", by=MARA, now=NOW))
     findings = error.data["findings"]
     assert isinstance(findings, list)
-    assert {finding["kind"] for finding in findings} == {"gap"}
+    assert {finding["code"] for finding in findings} == {"gap"}
     policies.set_four_eyes(policy=policy, wanted=False, reason="alone", by=MARA, now=NOW)
     refused("not_publishable", lambda: publish(draft))
 

@@ -8,7 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.support.world import World, build, session_in
+from policy_app.services import drafting, installing
+from policy_app.services.actors import Actor
+from tests.support.world import NOW, World, build, session_in
 
 ROLES = (
     "anonymous",
@@ -64,6 +66,52 @@ PAGE = rule(200, anonymous=LOGIN, keys=LOGIN)
 DELIVERY = rule(403, "POST", anonymous=401, users=401, ingest_key=200)
 DELIVERY_ACCEPTED = rule(403, "POST", anonymous=401, users=401, ingest_key=202)
 
+#: Of the caller's organisation: members and keys read, editors draft, who administers the whole decides. An empty
+#: body shows who gets past the door: 400.
+MEMBERS = rule(200, anonymous=401, nobody=403, ingest_key=403)
+OF_MINE = rule(200, anonymous=401, nobody=403, ingest_key=403, foreign_admin=404, foreign_admin_key=404)
+DRAFTS = rule(400, "POST", anonymous=401, nobody=403, ingest_key=403, read_key=403, viewer=403)
+DECIDES = rule(
+    403,
+    "POST",
+    anonymous=401,
+    foreign_admin=400,
+    organisation_admin=400,
+    admin_key=400,
+    foreign_admin_key=400,
+)
+
+
+def of_mine(wanted: Rule) -> Rule:
+    """The same, where the draft is one of `mine`: for others it is not there."""
+    return replace(wanted, named=(*wanted.named, ("foreign_admin", 404), ("foreign_admin_key", 404)))
+
+
+_POLICY = "api/v1/policies/<slug:slug>"
+_DRAFT = f"{_POLICY}/drafts/<int:draft_id>"
+POLICIES = {
+    "api/v1/policies": MEMBERS,
+    _POLICY: MEMBERS,
+    f"{_POLICY}/live": MEMBERS,
+    f"{_POLICY}/evaluate": replace(MEMBERS, method="POST", body="[]"),
+    f"{_POLICY}/revert": DECIDES,
+    f"{_POLICY}/versions": MEMBERS,
+    f"{_POLICY}/versions/<int:number>": MEMBERS,
+    f"{_POLICY}/versions/<int:number>/settle": DECIDES,
+    f"{_POLICY}/drafts": DRAFTS,
+    _DRAFT: OF_MINE,
+    f"{_DRAFT}/ask-review": of_mine(DRAFTS),
+    f"{_DRAFT}/discard": of_mine(DRAFTS),
+    f"{_DRAFT}/approve": of_mine(DECIDES),
+    f"{_DRAFT}/reject": of_mine(DECIDES),
+    f"{_DRAFT}/publish": of_mine(DECIDES),
+    "api/v1/audit": MEMBERS,
+    "api/v1/audit/chain": MEMBERS,
+    "api/v1/evidence": DRAFTS,
+    "api/v1/evidence/<slug:slug>": MEMBERS,
+    "api/v1/assignments": DECIDES,
+}
+
 TABLE = {
     "healthz": EVERYBODY,
     "readyz": EVERYBODY,
@@ -89,6 +137,7 @@ TABLE = {
     # Without `since` the key's owner is told what is missing.
     "api/v1/arrivals": rule(403, anonymous=401, users=401, ingest_key=400),
     "connect/ecm": EVERYBODY,
+    **POLICIES,
     "otlp/v1/logs": replace(DELIVERY, body="{}"),
     "otlp/v1/metrics": replace(DELIVERY, body="{}"),
     # A link that nobody issued: who is in already goes on, everybody else is told what to do.
@@ -101,6 +150,17 @@ TABLE = {
     # Says nothing of the session, only where its page would be.
     "s/<int:pk>": rule(302, anonymous=LOGIN, keys=LOGIN),
     "theme/": rule(302, "POST"),
+    "sources/": PAGE,
+    # Who may, but names no host, is told so.
+    "sources/teams/<int:team_id>/billing": rule(
+        403, "POST", strangers=404, anonymous=LOGIN, keys=LOGIN, admin=400, organisation_admin=400
+    ),
+    "connect/": PAGE,
+    "connect/claude-code/managed-settings.json": EVERYBODY,
+    "connect/keys/": PAGE,
+    "connect/teams/<int:team_id>/keys": rule(200, "POST", strangers=404, anonymous=LOGIN, keys=LOGIN, viewer=403),
+    # Nobody's own key: that it is there is not told.
+    "connect/keys/<int:key_id>/revoke": rule(404, "POST", anonymous=LOGIN, keys=LOGIN),
 }
 
 
@@ -113,21 +173,39 @@ def routes(resolver: Any = None, before: str = "") -> Iterator[str]:
             yield before + str(entry.pattern)
 
 
-def address(route: str, session_id: int) -> str:
-    """The route with the session of team one in it."""
-    filled = route.replace("<int:session_id>", str(session_id)).replace("<int:pk>", str(session_id))
-    return "/" + filled.replace("<str:token>", "no-such-link")
+def address(route: str, world: World, session_id: int) -> str:
+    """The route with the session of team one in it, the team, a key of the team, or a draft of `mine`."""
+    is_policy = "<int:draft_id>" in route or "<slug:slug>" in route
+    places = {
+        "<int:draft_id>": draft_in(world) if is_policy else 0,
+        "<slug:slug>": "ecm-depth-cap" if "/evidence/" in route else "default",
+        "<int:number>": 1,
+        "<int:session_id>": session_id,
+        "<int:pk>": session_id,
+        "<int:team_id>": world.one.pk,
+        "<int:key_id>": world.keys["ingest_key"].pk,
+        "<str:token>": "no-such-link",
+    }
+    for place, value in places.items():
+        route = route.replace(place, str(value))
+    return "/" + route
 
 
-def answer(world: World, role: str, route: str, wanted: Rule, session_id: int) -> int | str:
+def draft_in(world: World) -> int:
+    """Both organisations get the default policy; the id of a draft in `mine`."""
+    for organisation in (world.theirs, world.mine):
+        policy = installing.ensure_default(organisation_id=organisation.pk, four_eyes=True, now=NOW)
+    mara = Actor(1, "Mara", world.mine.pk, may_edit=True)
+    return drafting.start(policy=policy, title="Earlier", by=mara, now=NOW).pk
+
+
+def answer(world: World, role: str, where: str, wanted: Rule) -> int | str:
     """The status of one request; LOGIN for a redirect to the login page."""
     client = Client()
     if role in world.users:
         client.force_login(world.users[role])
     headers = {"Authorization": f"Bearer {world.secrets[role]}"} if role in world.secrets else {}
-    response = client.generic(
-        wanted.method, address(route, session_id), wanted.body, "application/json", headers=headers
-    )
+    response = client.generic(wanted.method, where, wanted.body, "application/json", headers=headers)
     is_login = response.status_code == 302 and response.headers["Location"].startswith("/login")
     return LOGIN if is_login else response.status_code
 
@@ -139,7 +217,8 @@ def test_access__every_address__answers_every_role_as_the_table_says(route: str)
     assert route in set(routes()), f"{route!r} is in the table, but no address of the project"
     world = build()
     session = session_in(world.one, "a")
-    found = {role: answer(world, role, route, TABLE[route], session.pk) for role in ROLES}
+    where = address(route, world, session.pk)
+    found = {role: answer(world, role, where, TABLE[route]) for role in ROLES}
     assert found == {role: TABLE[route].of(role) for role in ROLES}
 
 

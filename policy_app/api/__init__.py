@@ -1,0 +1,1 @@
+"""REST: policies, drafts, reviews, versions, verdicts, audit."""
