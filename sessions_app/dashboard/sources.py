@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from ecm_site.common import figures
 from sessions_app.dashboard import coverage_words, words
+from sessions_app.dashboard.coverage_card import HostCard, host_cards, matrix_of
 from sessions_app.dashboard.scope import Scope
 from sessions_app.dashboard.sentences import Piece, Sentence, count, say
-from sessions_app.kernel.coverage import Cover, Seen, State, coverage, skew_ms
+from sessions_app.kernel.coverage import State, skew_ms
 from sessions_app.kernel.readings import Source
-from sessions_app.kernel.topics import Topic
 from sessions_app.models import Billing, Role, SourceRow, Team, Viewer
 
 #: Rows looked at, machines shown and lines of one machine; of more, the ones that spoke last.
@@ -22,34 +22,14 @@ CLOCK_IS_RIGHT_MS, CLOCK_IS_WRONG_MS = 10_000, 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class CoverLine:
-    """One signal of one host in words."""
-
-    name: str
-    state: State
-    told: tuple[tuple[str, datetime], ...]
-    remark: str
-    todo: str
-
-
-@dataclass(frozen=True, slots=True)
-class HostCard:
-    """The map of one host."""
-
-    slug: str
-    name: str
-    lines: tuple[CoverLine, ...]
-    counts: tuple[tuple[State, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class WayLine:
     """One feed of a machine."""
 
     row: SourceRow
     way: str
     clock: str
-    clock_is_wrong: bool
+    #: Its clock is ahead of ours for certain.
+    is_ahead: bool
     has_stopped: bool
 
 
@@ -94,6 +74,8 @@ class SourcesPage:
     hosts: tuple[HostCard, ...]
     machines: tuple[MachineCard, ...]
     more_machines: int
+    #: Of several hosts: each signal with its state per host.
+    matrix: tuple[tuple[str, tuple[State, ...]], ...]
     billing: tuple[BillingLine, ...]
 
 
@@ -107,7 +89,7 @@ def sources_page(user: Viewer, scope: Scope, now: datetime) -> SourcesPage:
     )
     stated = {(b.team_id, b.host): b for b in Billing.objects.filter(team_id__in=scope.team.ids)}
     mine = set(Team.objects.for_user(user, Role.ADMIN).values_list("pk", flat=True))
-    hosts = _hosts(rows, {host for _, host in stated})
+    hosts = host_cards(rows, {host for _, host in stated})
     machines = _machines(rows)
     return SourcesPage(
         now=now,
@@ -115,37 +97,8 @@ def sources_page(user: Viewer, scope: Scope, now: datetime) -> SourcesPage:
         hosts=hosts,
         machines=tuple(machines[:MOST_MACHINES]),
         more_machines=max(len(machines) - MOST_MACHINES, 0),
+        matrix=matrix_of(hosts),
         billing=_billing(rows, stated, mine),
-    )
-
-
-def _hosts(rows: Sequence[SourceRow], stated: set[str]) -> tuple[HostCard, ...]:
-    seen = [
-        Seen(
-            row.host,
-            coverage_words.way_of(row.feed),
-            _ms(row.last_received_at),
-            {Topic(topic): at_ms for topic, at_ms in row.topics.items() if topic in Topic},
-        )
-        for row in rows
-    ]
-    cards: list[HostCard] = []
-    # In the order in which they spoke last.
-    for slug in dict.fromkeys(row.host for row in rows):
-        covers = coverage(slug, seen, billing_stated=slug in stated)
-        lines = tuple(_line(cover) for cover in covers)
-        counts = tuple((state, sum(cover.state is state for cover in covers)) for state in State)
-        cards.append(HostCard(slug, words.word(words.HOSTS, slug), lines, counts))
-    return tuple(cards)
-
-
-def _line(cover: Cover) -> CoverLine:
-    return CoverLine(
-        name=coverage_words.MEANINGS[cover.topic].name,
-        state=cover.state,
-        told=tuple((coverage_words.WAYS[way], datetime.fromtimestamp(ms / 1000, UTC)) for way, ms in cover.told),
-        remark=coverage_words.remark(cover),
-        todo=coverage_words.todo(cover),
     )
 
 
@@ -184,7 +137,7 @@ def _way(row: SourceRow, newest: SourceRow, *, is_current: bool) -> WayLine:
         row=row,
         way=coverage_words.WAYS[coverage_words.way_of(row.feed)],
         clock=clock_words(lead_ms),
-        clock_is_wrong=lead_ms is not None and abs(lead_ms) > CLOCK_IS_WRONG_MS,
+        is_ahead=lead_ms is not None and lead_ms > CLOCK_IS_WRONG_MS,
         has_stopped=is_current and newest.last_received_at - row.last_received_at > STOPPED,
     )
 
@@ -236,14 +189,8 @@ def finding_of(hosts: Sequence[HostCard], machines: Sequence[MachineCard], now: 
         )
     first = hosts[0]
     tally = dict(first.counts)
-    total = sum(tally.values())
-    known = Piece(f"{tally[State.RECEIVED]} of {total} signals", "#coverage", str(tally[State.RECEIVED]))
-    rest = [f"{tally[state]} {words_of}" for state, words_of in _REST if tally[state]]
+    received = tally.get(State.RECEIVED, 0)
+    known = Piece(f"{received} of {len(first.states)} signals", "#coverage", str(received))
+    rest = [f"{tally[state]} {'is' if tally[state] == 1 else 'are'} {state}" for state in State if state in tally]
+    rest = [text for text in rest if not text.endswith(State.RECEIVED)]
     return say(f"{first.name} tells ", known, f"; {words.listed(rest)}." if rest else ".")
-
-
-_REST = ((State.ESTIMATED, "estimated"), (State.SILENT, "silent"), (State.IMPOSSIBLE, "impossible"))
-
-
-def _ms(at: datetime) -> int:
-    return int(at.timestamp() * 1000)

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.db.models import Max
 
@@ -29,6 +29,7 @@ class Tick:
 
     way: str
     at: datetime | None
+    is_today: bool
     is_in_session: bool
     what: str
     tokens: int | None
@@ -83,7 +84,7 @@ def ticks(user: Viewer, scope: Scope, now: datetime) -> Ticks:
     return Ticks(
         session=session,
         project=session.project.name if session and session.project else "",
-        lines=tuple(_tick(way, told.get(way), spoke.get(way)) for way in WATCHED),
+        lines=tuple(_tick(way, told.get(way), spoke.get(way), now) for way in WATCHED),
         agreement=agreement,
         agrees=agrees,
     )
@@ -96,12 +97,14 @@ def _latest(user: Viewer, scope: Scope) -> Session | None:
     return max(latest, key=lambda s: s.received_at, default=None)
 
 
-def _tick(way: Source, told: _Told | None, spoke: datetime | None) -> Tick:
-    if told is None or told.at is None:
-        return Tick(WAYS[way], spoke, False, "", None)
-    # A gauge that stands still is no new reading, but a sign of life.
-    at = max(told.at, spoke) if spoke else told.at
-    return Tick(WAYS[way], at, True, told.what, told.numbers[0] if told.numbers else None)
+def _tick(way: Source, told: _Told | None, spoke: datetime | None, now: datetime) -> Tick:
+    """One line. A gauge that stands still is no new reading, but a sign of life."""
+    in_session = told.at if told else None
+    at = max((t for t in (in_session, spoke) if t), default=None)
+    is_today = at is not None and at.astimezone(UTC).date() == now.astimezone(UTC).date()
+    if told is None or in_session is None:
+        return Tick(WAYS[way], at, is_today, False, "", None)
+    return Tick(WAYS[way], at, is_today, True, told.what, told.numbers[0] if told.numbers else None)
 
 
 def _told_of(session: Session) -> dict[Source, _Told]:

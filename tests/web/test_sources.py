@@ -46,7 +46,7 @@ def row(world: World, feed: str = "claude-code-hook", **fields: object) -> Sourc
 
 def states(markup: str) -> dict[str, str]:
     """Signal: state, as the map says it."""
-    lines = markup.split('<table class="cards covers"')[1].split("</table>")[0].split('scope="row">')[1:]
+    lines = markup.split('<table class="covers"')[1].split("</table>")[0].split('scope="row">')[1:]
     return {line.split("<")[0]: line.split('class="cover cover-')[1].split('"')[0] for line in lines}
 
 
