@@ -9,8 +9,13 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from ecm_site.embedded import for_tests
+
+# How long one example takes says how busy the machine is, not whether a law holds.
+settings.register_profile("laws", deadline=None)
+settings.load_profile("laws")
 
 GIVEN = bool(os.environ.get("DATABASE_URL"))
 
