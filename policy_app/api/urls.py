@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from policy_app.api import drafts, policies, provenance
+from policy_app.api import drafts, files, policies, provenance
 
 _POLICY = "policies/<slug:slug>"
 _DRAFT = f"{_POLICY}/drafts/<int:draft_id>"
@@ -13,6 +13,8 @@ urlpatterns = [
     path(f"{_POLICY}/live", policies.LiveView.as_view(), name="api-policy-live"),
     path(f"{_POLICY}/evaluate", policies.EvaluateView.as_view(), name="api-policy-evaluate"),
     path(f"{_POLICY}/revert", policies.RevertView.as_view(), name="api-policy-revert"),
+    path(f"{_POLICY}/export", files.ExportView.as_view(), name="api-policy-export"),
+    path(f"{_POLICY}/import", files.ImportView.as_view(), name="api-policy-import"),
     path(f"{_POLICY}/versions", policies.VersionsView.as_view(), name="api-versions"),
     path(f"{_POLICY}/versions/<int:number>", policies.VersionView.as_view(), name="api-version"),
     path(f"{_POLICY}/versions/<int:number>/settle", policies.SettleView.as_view(), name="api-version-settle"),

@@ -1,6 +1,7 @@
 """The automation contract end to end: deliver over HTTP, fold, read; answers hold against the published schemas."""
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ def test_contract__empty_and_odd_sessions__hold_against_the_schema_too(world: Wo
 
 def test_openapi__paths__are_the_ones_that_machines_may_use() -> None:
     document = yaml.safe_load((DOCS / "openapi.yaml").read_text())
-    ours = {f"/{route}".replace("<int:session_id>", "{session_id}") for route in routes()}
+    ours = {re.sub(r"<\w+:(\w+)>", r"{\1}", f"/{route}") for route in routes()}
     assert set(document["paths"]) == {route for route in ours if route.startswith(("/api/", "/otlp/"))}
     named = {part for part in json.dumps(document).split('"') if part.startswith("schemas/")}
     assert {name.removeprefix("schemas/") for name in named} <= set(SCHEMAS)

@@ -33,13 +33,15 @@ def policy(world: World) -> Policy:
 def call(world: World) -> Caller:
     """`call(role, method, path, body, **headers)` below /api/v1/, as a key or a signed-in user."""
 
-    def do(role: str, method: str, path: str, body: object = None, **headers: str) -> Any:
+    def do(
+        role: str, method: str, path: str, body: object = None, kind: str = "application/json", **headers: str
+    ) -> Any:
         client = Client()
         if role in world.users:
             client.force_login(world.users[role])
         if role in world.secrets:
             headers["Authorization"] = f"Bearer {world.secrets[role]}"
         sent = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-        return client.generic(method, f"/api/v1/{path}", sent, "application/json", headers=headers)
+        return client.generic(method, f"/api/v1/{path}", sent, kind, headers=headers)
 
     return do

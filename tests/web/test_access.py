@@ -95,6 +95,8 @@ POLICIES = {
     f"{_POLICY}/live": MEMBERS,
     f"{_POLICY}/evaluate": replace(MEMBERS, method="POST", body="[]"),
     f"{_POLICY}/revert": DECIDES,
+    f"{_POLICY}/export": MEMBERS,
+    f"{_POLICY}/import": DRAFTS,
     f"{_POLICY}/versions": MEMBERS,
     f"{_POLICY}/versions/<int:number>": MEMBERS,
     f"{_POLICY}/versions/<int:number>/settle": DECIDES,
