@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from policy_app.kernel.boxes import Box, Steps, StepsSpent, escape, escapes, joined, meet
+from policy_app.kernel.boxes import Box, Steps, StepsSpent, cover, escape, escapes, holds, joined, meet
 from policy_app.kernel.space import Region, Space, Witness, space_of, zone_space_of
 from policy_app.kernel.table import Table
 from policy_app.kernel.zones import HitPolicy, ZoneTable
@@ -128,27 +128,30 @@ def _analyse(space: Space, hit_policy: HitPolicy, steps: Steps) -> Analysis:
 def _unreachable(space: Space, index: int, steps: Steps, to_name: Steps) -> Unreachable | None:
     box = space.boxes[index]
     earlier = [other for other in range(index) if meet(space.boxes[other], box) is not None]
-    blockers = [*space.impossible, *(space.boxes[other] for other in earlier)]
-    if escape(box, blockers, steps) is not None:
+    taking = cover(box, [*space.impossible, *(space.boxes[other] for other in earlier)], steps)
+    if taking is None:
         return None
     possible = escape(box, space.impossible, steps)
     if possible is None:
         return Unreachable(space.ids[index], (), None)
-    taken_by = _needed(space, box, earlier, to_name)
+    taken_by = _needed(space, box, earlier, taking, possible, to_name)
     return Unreachable(space.ids[index], tuple(space.ids[other] for other in taken_by), space.witness(possible))
 
 
-def _needed(space: Space, box: Box, earlier: Sequence[int], steps: Steps) -> Sequence[int]:
-    """Earlier rules that together take the box: one where one is enough, else none that can be spared.
+def _needed(
+    space: Space, box: Box, earlier: Sequence[int], taking: frozenset[Box], possible: Box, steps: Steps
+) -> Sequence[int]:
+    """Earlier rules that together take the box: one where one is enough, else of `taking` none that can be spared.
 
-    Where the steps are spent, some that could be spared are left; what is named takes the box all the same.
+    `possible` is a part of the box: who takes all of the box takes it. Where the steps are spent, some that could be
+    spared are left; what is named takes the box all the same.
     """
-    needed = list(earlier)
+    needed = sorted({space.boxes[other]: other for other in reversed(earlier) if space.boxes[other] in taking}.values())
     try:
-        for other in earlier:
+        for other in (other for other in earlier if holds(space.boxes[other], possible)):
             if escape(box, [*space.impossible, space.boxes[other]], steps) is None:
                 return (other,)
-        for other in reversed(earlier):
+        for other in tuple(reversed(needed)):
             rest = [space.boxes[each] for each in needed if each != other]
             if escape(box, [*space.impossible, *rest], steps) is None:
                 needed.remove(other)

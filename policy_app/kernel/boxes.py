@@ -35,6 +35,11 @@ def meet(one: Box, other: Box) -> Box | None:
     return both if all(both) else None
 
 
+def holds(outer: Box, inner: Box) -> bool:
+    """Whether all of `inner` lies in `outer`."""
+    return all(not (theirs & ~mine) for mine, theirs in zip(outer, inner, strict=True))
+
+
 def joined(boxes: Sequence[Box]) -> list[Box]:
     """The same situations in fewer boxes: those that differ on one axis only are put together."""
     left: list[Box] = []
@@ -56,27 +61,36 @@ def escape(region: Box, blockers: Sequence[Box], steps: Steps) -> Box | None:
     return next(escapes(region, blockers, steps), None)
 
 
-def escapes(region: Box, blockers: Sequence[Box], steps: Steps) -> Iterator[Box]:
-    """All of `region` outside of the blockers, as disjoint boxes."""
+def cover(region: Box, blockers: Sequence[Box], steps: Steps) -> frozenset[Box] | None:
+    """Blockers that together hold all of `region`, those that this took; None where they do not."""
+    used: set[Box] = set()
+    escaped = next(escapes(region, blockers, steps, used), None)
+    return frozenset(used) if escaped is None else None
+
+
+def escapes(region: Box, blockers: Sequence[Box], steps: Steps, used: set[Box] | None = None) -> Iterator[Box]:
+    """All of `region` outside of the blockers, as disjoint boxes; `used` collects the blockers that took something."""
     if not all(region):
         return
+    taking = set() if used is None else used
     stack: list[tuple[Box, Sequence[Box]]] = [(region, blockers)]
     while stack:
         region, blockers = stack.pop()
         steps.take(len(blockers) + 1)
-        part, near = _narrowed(region, blockers)
+        part, near = _narrowed(region, blockers, taking)
         if part is None:
             continue
         if not near:
             yield part
             continue
         pivot = _fullest(part, near)
+        taking.add(pivot)
         # The largest piece last, so that it is looked at first: it is the likeliest to escape.
         pieces = sorted(_outside(part, pivot), key=_volume)
         stack.extend((piece, near) for piece in pieces)
 
 
-def _narrowed(region: Box, blockers: Sequence[Box]) -> tuple[Box | None, list[Box]]:
+def _narrowed(region: Box, blockers: Sequence[Box], taking: set[Box]) -> tuple[Box | None, list[Box]]:
     """The region without what blockers that differ on one axis take from it, and the blockers still near."""
     near = list(blockers)
     changed = True
@@ -87,13 +101,14 @@ def _narrowed(region: Box, blockers: Sequence[Box]) -> tuple[Box | None, list[Bo
             verdict = _open_axis(region, blocker)
             if verdict == _APART:
                 continue
+            if verdict == _SEVERAL:
+                kept.append(blocker)
+                continue
+            taking.add(blocker)
             if verdict == _COVERS:
                 return None, []
-            if verdict >= 0:
-                region = (*region[:verdict], region[verdict] & ~blocker[verdict], *region[verdict + 1 :])
-                changed = True
-                continue
-            kept.append(blocker)
+            region = (*region[:verdict], region[verdict] & ~blocker[verdict], *region[verdict + 1 :])
+            changed = True
         near = kept
     return region, near
 

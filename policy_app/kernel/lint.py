@@ -53,7 +53,9 @@ def _laws(table: Table) -> tuple[_Law, ...]:
     beyond = (at_least("depth", table.limits.compaction_depth_cap),)
     acting = frozenset(Operation) - {Operation.CONTINUE}
     return (
-        _Law("red_continues", Severity.BLOCKS, _FULL, frozenset({Operation.CONTINUE}), "goes on at RED or above"),
+        _Law(
+            "red_continues", Severity.BLOCKS, _full(table), frozenset({Operation.CONTINUE}), "goes on at RED or above"
+        ),
         _Law("unknown_escalates", Severity.BLOCKS, _nothing_known(table), acting, "acts where nothing is known"),
         _Law("unknown_escalates", Severity.BLOCKS, _ZONE_UNKNOWN, LOSSY, "loses context while the zone is unknown"),
         _Law("depth_cap", Severity.BLOCKS, beyond, frozenset({Operation.COMPACT}), "compacts beyond the depth cap"),
@@ -65,6 +67,14 @@ def _laws(table: Table) -> tuple[_Law, ...]:
             "prunes beyond the depth cap too, where the survey allows only a handoff",
         ),
     )
+
+
+def _full(table: Table) -> tuple[Condition, ...]:
+    """RED or above; where rules look at utilization only, as far as that is known."""
+    tested = {condition.signal for rule in table.live_rules for condition in rule.when}
+    if "utilization" in tested and "zone" not in tested:
+        return (*_FULL, InRange("utilization"))
+    return _FULL
 
 
 def _nothing_known(table: Table) -> tuple[Condition, ...]:

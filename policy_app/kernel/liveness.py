@@ -22,6 +22,9 @@ _DERIVED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "cache_cold": (("cache_expiry_seconds",),),
 }
 
+#: What a host would send, where the label in sentences is of something else.
+_SPOKEN = {"budget_spent_ratio": "a budget", "tool_result_share": "the share of tool results"}
+
 
 class Sent(StrEnum):
     """How well a signal of a host is known; silent: it could be told, and nobody does."""
@@ -101,7 +104,7 @@ def idle(table: Table, history: History) -> tuple[Idle, ...]:
 def liveness_findings(table: Table, coverage: Coverage | None, history: History | None) -> Iterator[Finding]:
     """Both in words; None for what is not known."""
     for sleeper in asleep(table, coverage) if coverage is not None else ():
-        names = listed((CATALOGUE[name].label for name in sleeper.signals), "and")
+        names = listed((_SPOKEN.get(name, CATALOGUE[name].label) for name in sleeper.signals), "and")
         who = f"{listed(sleeper.could_send, 'or')} could" if sleeper.could_send else "no host can"
         text = f"{sleeper.rule} sleeps until somebody sends {names}; {who}."
         yield Finding("asleep", Severity.WARNS, sleeper.rule, text, hosts=sleeper.could_send)
@@ -164,7 +167,7 @@ def _reached(table: Table, history: History) -> frozenset[Zone] | None:
     by_these_lines = all(
         seen.highest is None or table.lines.zone_at(Fraction(seen.highest)) is zone for zone, seen in counted.items()
     )
-    if counted and by_these_lines:
+    if by_these_lines and any(seen.count for seen in counted.values()):
         return frozenset(zone for zone, seen in counted.items() if seen.count)
     highest = _highest(history).get("utilization")
     if highest is None:
