@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sessions_app.dashboard import coverage_words, words
-from sessions_app.kernel.coverage import SHOWN, Cover, Seen, State, coverage
+from sessions_app.kernel.coverage import SHOWN, Cover, Seen, State, Todo, coverage
 from sessions_app.kernel.topics import Topic
 from sessions_app.models import SourceRow
 
@@ -20,6 +20,8 @@ class CoverLine:
     told_at: datetime | None
     remark: str
     todo: str
+    #: Somebody can do it now; the rest comes by itself.
+    is_urgent: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ def _line(cover: Cover) -> CoverLine:
         told_at=datetime.fromtimestamp(cover.told[0][1] / 1000, UTC) if cover.told else None,
         remark=coverage_words.remark(cover),
         todo=coverage_words.todo(cover),
+        is_urgent=cover.todo in (Todo.CONNECT, Todo.RESTORE, Todo.STATE),
     )
 
 
