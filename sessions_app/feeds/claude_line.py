@@ -1,5 +1,6 @@
 """What every line of a Claude Code transcript says beside its message: session, time, place, agent."""
 
+import hashlib
 from dataclasses import dataclass
 
 from sessions_app.feeds.base import Context, Husk
@@ -7,7 +8,7 @@ from sessions_app.feeds.husk import FLAGS
 from sessions_app.feeds.times import moment
 from sessions_app.kernel.joins import Ranked
 
-#: The last characters of a line's id tell lines of one session apart; the first may be a time or zeros.
+#: Longer ids of lines are kept as a digest of so many characters: every line is kept with its parent's.
 SHORT = 12
 #: The earliest folder names the project: later ones are where a command went.
 FOLDER_RANK = 1 << 45
@@ -54,8 +55,10 @@ def line_of(husk: Husk, context: Context) -> Line | None:
 
 
 def short(value: object) -> tuple[str, ...]:
-    """The last characters of an id, or nothing."""
-    return (value[-SHORT:],) if isinstance(value, str) and value else ()
+    """An id in few characters, or nothing."""
+    if not isinstance(value, str) or not value:
+        return ()
+    return (value if len(value) <= SHORT else hashlib.blake2b(value.encode(), digest_size=SHORT // 2).hexdigest(),)
 
 
 def thread_of(husk: Husk) -> Ranked:
@@ -63,6 +66,10 @@ def thread_of(husk: Husk) -> Ranked:
     agent = husk.get("agentId")
     if isinstance(agent, str) and agent:
         return (20, agent)
+    # The SDK's stream names the tool use that runs the agent.
+    use = husk.get("parent_tool_use_id")
+    if isinstance(use, str) and use:
+        return (15, use)
     return (10, "side") if husk.get("isSidechain") is True else (30, "")
 
 

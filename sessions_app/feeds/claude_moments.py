@@ -26,7 +26,7 @@ def compaction(line: Line, signal: Signal, metadata: Husk) -> CompactionReading:
     return CompactionReading(
         session=line.session,
         source=Source.TRANSCRIPT,
-        key=uuid or f"{signal}:{line.ms}",
+        key=uuid if uuid and signal is Signal.BOUNDARY else f"{signal}:{uuid or line.ms}",
         signal=signal,
         trigger=line.ranked(metadata.get("trigger")),
         at_ms=line.ms,
@@ -57,7 +57,7 @@ def api_error(line: Line) -> MarkReading:
     return MarkReading(
         session=line.session,
         source=Source.TRANSCRIPT,
-        key=line.text("uuid") or f"error:{line.ms}",
+        key=f"error:{line.text('uuid') or line.ms}",
         mark=Mark.API_ERROR,
         at_ms=line.ms,
         received_ms=line.received_if_timeless,

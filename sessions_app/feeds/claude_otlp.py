@@ -9,6 +9,8 @@ from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refused
 from sessions_app.feeds.claude_counters import read_point
 from sessions_app.feeds.claude_line import MINUTE_MS
 from sessions_app.feeds.claude_record import Record
+from sessions_app.feeds.husk_strings import made_id
+from sessions_app.kernel.identity import BY_CLIENT
 from sessions_app.kernel.joins import Ranked
 from sessions_app.kernel.readings import (
     CallReading,
@@ -58,7 +60,7 @@ def read_log(flat: Husk, context: Context) -> tuple[Reading, ...]:
 
 def _api_request(record: Record) -> tuple[Reading, ...]:
     request, client = record.text("request_id"), record.text("client_request_id")
-    request_id = request or (f"client:{client}" if client else None)
+    request_id = request or (made_id(BY_CLIENT, client) if client else None)
     took_ms = record.side("duration_ms")
     start_ms = record.at_ms
     if start_ms is not None and took_ms is not None and took_ms <= LONGEST_MS:

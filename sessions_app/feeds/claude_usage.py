@@ -10,7 +10,9 @@ from typing import Any
 
 from sessions_app.feeds.base import Husk, Refused
 from sessions_app.feeds.husk import SIZE
+from sessions_app.feeds.husk_strings import made_id
 from sessions_app.feeds.numbers import token_count
+from sessions_app.kernel.identity import BY_LINE
 from sessions_app.kernel.readings import CallReading, Purpose
 
 CONVERSATION = ("message", "fallback_message")
@@ -30,8 +32,11 @@ def calls_of(message: Husk, base: dict[str, Any], rank: int, line_id: str) -> It
         raise Refused("not_an_object", WHERE, "usage must be an object")
     told = message.get("id")
     message_id = told if type(told) is str and told else None
+    if message_id is None and base["request_id"] is None and line_id:
+        # The line's own id is all there is; a copy of the line in another session keeps it.
+        message_id = made_id(BY_LINE, line_id)
     # Without any id the line's own place names it: two such lines are two calls.
-    key = message_id or (f"uuid:{line_id}" if line_id else f"line:{base['first_ms']}:{_numbers(usage)}")
+    key = message_id or (made_id(BY_LINE, line_id) if line_id else f"line:{base['first_ms']}:{_numbers(usage)}")
     passes = _passes(usage)
     model, miss = message.get("model"), _miss(message)
     is_compaction = base["thread"][1].startswith("acompact")
@@ -107,7 +112,7 @@ def _inner_calls(
             yield CallReading(
                 **shared,
                 key=key + name,
-                message_id=message_id + name if message_id else None,
+                message_id=made_id("", message_id, name) if message_id else None,
                 purpose=(60, purpose),
                 model=_text(rank, inner.get("model") or model),
                 **tokens(inner, f"{WHERE}/iterations/{number}"),

@@ -79,6 +79,12 @@ def _id(value: str) -> str:
     return "~" + hashlib.sha256(cleaned.encode()).hexdigest()[:24]
 
 
+def made_id(start: str, value: str, end: str = "") -> str:
+    """A name that a feed makes out of an id; no longer than an id may be."""
+    made = f"{start}{value}{end}"
+    return made if len(made) <= LONGEST else f"{start}~{hashlib.sha256(made.encode()).hexdigest()[:24]}{end}"
+
+
 def token(value: str) -> Any:
     """One word as it is, cleaned; a text, a path or a secret as its size."""
     if _PLAIN.fullmatch(value):

@@ -18,26 +18,26 @@ class Node:
 
 def parents_of(nodes: Sequence[Node], links: Mapping[str, str]) -> dict[str, str]:
     """For each node that has one, the nearest node before it in the chain of lines."""
-    owner = {uuid: node.key for node in nodes for uuid in node.uuids}
+    owner: dict[str, str | None] = {uuid: node.key for node in nodes for uuid in node.uuids}
     found: dict[str, str] = {}
     for node in nodes:
-        parent = _nearest(node, owner, links)
+        keys = (_nearest(line, owner, links) for line in node.parents)
+        parent = next((key for key in keys if key is not None and key != node.key), None)
         if parent is not None:
             found[node.key] = parent
     return found
 
 
-def _nearest(node: Node, owner: Mapping[str, str], links: Mapping[str, str]) -> str | None:
-    for start in node.parents:
-        seen: set[str] = set(node.uuids)
-        line: str | None = start
-        while line is not None and line not in seen:
-            key = owner.get(line)
-            if key is not None and key != node.key:
-                return key
-            seen.add(line)
-            line = links.get(line)
-    return None
+def _nearest(start: str, owner: dict[str, str | None], links: Mapping[str, str]) -> str | None:
+    """Whose line it is, or the nearest one before it; noted for the lines between, so that none is walked twice."""
+    walked: dict[str, None] = {}
+    line: str | None = start
+    while line is not None and line not in owner and line not in walked:
+        walked[line] = None
+        line = links.get(line)
+    key = None if line is None else owner.get(line)
+    owner.update(dict.fromkeys(walked, key))
+    return key
 
 
 def ordered(nodes: Iterable[Node], parents: Mapping[str, str]) -> list[Node]:

@@ -94,8 +94,13 @@ def _succeeded(reading: CompactionReading) -> bool:
 def sightings(readings: Iterable[CompactionReading], clock: tuple[int, int] | None) -> list[Sighting]:
     """Join signals to compactions; `clock` is the span of all timed readings of the session."""
     ordered = sorted(readings, key=lambda r: (_time(r), r.key))
-    found: list[Sighting] = []
-    found.extend(Sighting({r.signal: r}) for r in ordered if r.signal in (Signal.BOUNDARY, Signal.MICRO))
+    # One name in two sources is one boundary.
+    named: dict[tuple[Signal, str], CompactionReading] = {}
+    for r in ordered:
+        if r.signal in (Signal.BOUNDARY, Signal.MICRO):
+            held = named.get((r.signal, r.key))
+            named[(r.signal, r.key)] = r if held is None else held.merge(r)
+    found = [Sighting({r.signal: r}) for r in named.values()]
     for signal in (Signal.SUMMARY, Signal.TELEMETRY, Signal.POST_HOOK, Signal.START_HOOK):
         _place(found, [r for r in ordered if r.signal is signal], clock)
     _place_attempts(found, [r for r in ordered if r.signal is Signal.PRE_HOOK], clock)

@@ -56,6 +56,7 @@ class Kin:
 
     session: str
     first_line_ms: int | None
+    parent: str | None = None
     calls: tuple[CallReading, ...] = ()
     compactions: tuple[CompactionReading, ...] = ()
 

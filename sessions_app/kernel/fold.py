@@ -10,26 +10,19 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
 
-from sessions_app.kernel import chain, identity, points, summary, usage
+from sessions_app.kernel import chain, identity, ownership, points, summary, usage
 from sessions_app.kernel.chain import Node
-from sessions_app.kernel.compactions import Kind, Sighting, State, sightings
-from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Kin, Leaves, SessionFold, capped
+from sessions_app.kernel.compactions import Kind, Sighting, State
+from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Leaves, SessionFold
+from sessions_app.kernel.joins import gathered
 from sessions_app.kernel.misses import misses, with_misses
-from sessions_app.kernel.readings import (
-    CallReading,
-    CompactionReading,
-    MarkReading,
-    MeterReading,
-    Purpose,
-    Signal,
-    StepsReading,
-)
+from sessions_app.kernel.ownership import OwnedCall
+from sessions_app.kernel.readings import MarkReading, MeterReading, Purpose, Signal, StepsReading
 from sessions_app.kernel.times import when
 from sessions_app.kernel.zones import Window
 
 #: A child this much earlier than its parent means that a clock was set back.
 CLOCK_SLACK_MS = 2_000
-FAR_FUTURE_MS = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,52 +46,13 @@ class Prices(Protocol):
         """The price of one call; None when the model has no price at that time."""
 
 
-@dataclass(slots=True)
-class OwnedCall:
-    """A call of this session before it is placed."""
-
-    key: str
-    group: Sequence[CallReading]
-    reading: CallReading
-    leaves: Leaves
-    at_ms: int
-
-    @property
-    def thread(self) -> str:
-        return self.reading.thread[1]
-
-    @property
-    def purpose(self) -> Purpose:
-        return Purpose(self.reading.purpose[1])
-
-    @property
-    def model(self) -> str:
-        return self.reading.model[1] if self.reading.model else ""
-
-    @property
-    def is_point(self) -> bool:
-        return self.thread == "" and self.purpose is Purpose.TURN
-
-    @property
-    def occupancy(self) -> int:
-        return self.leaves.prompt if self.reading.occupancy is None else capped(self.reading.occupancy)
-
-
-def first_line_ms(readings: Iterable[object]) -> int | None:
-    """The earliest clock of a session's own records: what decides who owns copied history."""
-    times = [first for r in readings if (first := getattr(r, "first_ms", None)) is not None]
-    return min(times, default=None)
-
-
 def fold(given: FoldInput, prices: Prices) -> SessionFold:
     """Fold one session."""
-    calls = [r for r in given.readings if isinstance(r, CallReading)]
-    owned, inherited, parent = _owned_calls(given, calls)
+    owned, found, heritage = ownership.divide(given, summary.clock(given.readings))
     steps = [r for r in given.readings if isinstance(r, StepsReading)]
-    own, copied = _own_compactions(given)
-    found = sightings(own, summary.clock(given.readings))
+    base_depth = sum(1 for s in heritage.compactions if _counts(s) and not _thread(s))
     sequence, stepped_back = _sequence(owned, found, steps)
-    call_facts = _call_facts(given, sequence, len(sightings(copied, None)), prices)
+    call_facts = _call_facts(given, sequence, base_depth, prices)
     compaction_facts = _compaction_facts(sequence, found, call_facts)
     rebuilt = frozenset(c.next_call for c in compaction_facts if c.next_call and c.kind is Kind.COMPACTION)
     call_facts = with_misses(call_facts, misses(call_facts, rebuilt, prices))
@@ -106,59 +60,13 @@ def fold(given: FoldInput, prices: Prices) -> SessionFold:
         given,
         calls=call_facts,
         compactions=compaction_facts,
-        inherited=inherited,
-        base_depth=len(sightings(copied, None)),
-        parent=parent,
+        inherited=heritage.calls,
+        base_depth=base_depth,
+        parent=heritage.parent,
         stepped_back=stepped_back,
         ends_with_compaction=bool(sequence) and _last_main(sequence),
-        first_line=first_line_ms(given.readings),
+        first_line=ownership.first_line_ms(given.readings),
     )
-
-
-def _owned_calls(given: FoldInput, calls: list[CallReading]) -> tuple[list[OwnedCall], int, str | None]:
-    """Own calls, the number of calls that belong to an earlier session, and that session."""
-    first = {given.session: first_line_ms(given.readings), **{k.session: k.first_line_ms for k in given.kin}}
-    owned: list[OwnedCall] = []
-    owners: list[str] = []
-    for group in identity.unite([*calls, *(c for kin in given.kin for c in kin.calls)]):
-        holders = {r.session for r in group}
-        if given.session not in holders:
-            continue
-        owner = min(holders, key=lambda s: (FAR_FUTURE_MS if first[s] is None else first[s] or 0, s))
-        if owner != given.session:
-            owners.append(owner)
-            continue
-        reading = identity.merged(group)
-        start = identity.span(reading)
-        at_ms = start[0] if start else min(r.received_ms or given.received_ms for r in group)
-        owned.append(OwnedCall(_key(reading, group), group, reading, usage.leaves_of(reading), at_ms))
-    return owned, len(owners), max(sorted(set(owners)), key=owners.count, default=None)
-
-
-def _key(reading: CallReading, group: Sequence[CallReading]) -> str:
-    if reading.message_id is not None:
-        return f"m:{reading.message_id}"
-    if reading.request_id is not None:
-        return f"r:{reading.request_id}"
-    return min(f"{r.source}:{r.key}" for r in group)
-
-
-def _own_compactions(given: FoldInput) -> tuple[list[CompactionReading], list[CompactionReading]]:
-    """Own signals, and those that were copied from an earlier session with the history around them."""
-    mine = first_line_ms(given.readings)
-    earlier = [k for k in given.kin if _is_earlier(k, mine, given.session)]
-    known = {(r.signal, r.at_ms, r.before_tokens) for kin in earlier for r in kin.compactions if r.at_ms is not None}
-    own: list[CompactionReading] = []
-    copied: list[CompactionReading] = []
-    for reading in (r for r in given.readings if isinstance(r, CompactionReading)):
-        place = copied if (reading.signal, reading.at_ms, reading.before_tokens) in known else own
-        place.append(reading)
-    return own, copied
-
-
-def _is_earlier(kin: Kin, mine: int | None, session: str) -> bool:
-    theirs = FAR_FUTURE_MS if kin.first_line_ms is None else kin.first_line_ms
-    return (theirs, kin.session) < (FAR_FUTURE_MS if mine is None else mine, session)
 
 
 type Step = OwnedCall | Sighting
@@ -177,9 +85,7 @@ def _sequence(
     owned: Sequence[OwnedCall], found: Sequence[Sighting], steps: Sequence[StepsReading]
 ) -> tuple[list[Step], list[int]]:
     """Calls and compactions in causal order, and the moments at which a clock was set back."""
-    links: dict[str, str] = {}
-    for step in steps:
-        links.update(step.links)
+    links = gathered(max, (step.links for step in steps))
     things: dict[str, Step] = {f"c{c.key}": c for c in owned}
     things.update((f"x{s.key}", s) for s in found if _counts(s))
     nodes = [_node(key, thing) for key, thing in things.items()]
@@ -289,7 +195,7 @@ def _flags(call: OwnedCall, window_suspect: bool) -> tuple[str, ...]:
     flags = set(call.reading.flags)
     if window_suspect:
         flags.add("window_suspect")
-    if summary.is_partial(call.group):
+    if identity.is_partial(call.group):
         flags.add("output_partial")
     return tuple(sorted(flags))
 

@@ -9,10 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from sessions_app.kernel.readings import CallReading
+from sessions_app.kernel.readings import CallReading, Source
 
 #: Clocks of a transcript line and of telemetry about the same call stay this close.
 NEAR_MS = 5_000
+#: How names begin that a feed made because the provider gave none: of the line, and of the client's own count.
+BY_LINE, BY_CLIENT = "uuid:", "client:"
 
 type Group = list[CallReading]
 
@@ -83,7 +85,7 @@ def _join_by_request(named: list[Group], others: list[Group]) -> list[Group]:
     """Add message-less groups to the named group with their request id; give back those without one."""
     holders: dict[str, list[Group]] = defaultdict(list)
     for group in named:
-        for request_id in {r.request_id for r in group if r.request_id and "#" not in (r.message_id or "")}:
+        for request_id in {request for r in group for request in r.requests}:
             holders[request_id].append(group)
     rest: list[Group] = []
     for group in others:
@@ -102,24 +104,30 @@ def _join_by_request(named: list[Group], others: list[Group]) -> list[Group]:
 def _join_by_vector(named: list[Group], others: list[Group]) -> list[Group]:
     """Match groups whose ids cannot be compared, one to one, by vector and time; nearest first."""
     slots: dict[tuple[object, ...], list[Group]] = defaultdict(list)
-    for group in named:
-        if all(r.request_id is None for r in group):
-            slots[_place(group)].append(group)
-    united = list(named)
-    for group in sorted(others, key=_when):
-        if _sources(group) and any(vector(merged(group))):
-            candidates = [g for g in slots[_place(group)] if _may_be_one(g, group)]
-            if candidates:
-                best = min(candidates, key=lambda g: (_distance(g, group), g[0].key))
-                best.extend(group)
-                continue
+    united: list[Group] = []
+
+    def settle(group: Group) -> None:
         united.append(group)
-        slots[_place(group)].append(group)
+        for place in _places(group, _sources(group)):
+            slots[place].append(group)
+
+    for group in named:
+        settle(group)
+    for group in sorted(others, key=_when):
+        # A source tells each call once, so only what other sources told is looked at.
+        places = _places(group, frozenset(Source) - _sources(group)) if any(vector(merged(group))) else []
+        near = {id(g): g for place in places for g in slots[place] if _may_be_one(g, group)}
+        if near:
+            min(near.values(), key=lambda g: (not _same_output(g, group), _distance(g, group), g[0].key)).extend(group)
+        else:
+            settle(group)
     return united
 
 
-def _place(group: Group) -> tuple[object, ...]:
-    return (group[0].session, vector(merged(group)))
+def _places(group: Group, sources: frozenset[str]) -> list[tuple[object, ...]]:
+    """Where to look for the same call: by session, source and what went in. What came out may still be partial."""
+    given = vector(merged(group))[:3]
+    return [(session, source, *given) for session in sorted(_sessions(group)) for source in sorted(sources)]
 
 
 def _when(group: Group) -> tuple[int, str]:
@@ -138,9 +146,23 @@ def _sources(group: Group) -> frozenset[str]:
 def _may_be_one(a: Group, b: Group) -> bool:
     if _sources(a) & _sources(b) or _distance(a, b) > NEAR_MS:
         return False
-    ids = ({r.message_id for r in g} - {None} for g in (a, b))
-    requests = ({r.request_id for r in g} - {None} for g in (a, b))
-    return not all(ids) and not all(requests)
+    messages = ({r.message_id for r in g if r.message_id and not r.message_id.startswith(BY_LINE)} for g in (a, b))
+    requests = ({name for r in g for name in r.requests if not name.startswith(BY_CLIENT)} for g in (a, b))
+    return not all(messages) and not all(requests) and (_same_output(a, b) or _partial(a, b) or _partial(b, a))
+
+
+def _same_output(a: Group, b: Group) -> bool:
+    return merged(a).output == merged(b).output
+
+
+def _partial(a: Group, b: Group) -> bool:
+    """Whether the first was written before its response had ended, so that its output is a placeholder."""
+    return is_partial(a) and (merged(a).output or 0) < (merged(b).output or 0)
+
+
+def is_partial(group: Sequence[CallReading]) -> bool:
+    """True when only unfinished transcript lines tell the output of a call."""
+    return all(r.source is Source.TRANSCRIPT and r.stop_reason is None for r in group)
 
 
 def _distance(a: Group, b: Group) -> int:

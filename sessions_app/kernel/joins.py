@@ -4,7 +4,7 @@ Every join is commutative, associative and idempotent, with None as its bottom. 
 that makes repetition, order and splitting of deliveries harmless; `tests/kernel/test_readings.py` holds it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 #: A value with the rank by which it wins: the larger pair is kept, ties fall to the larger value.
@@ -41,6 +41,15 @@ def by_key[T](inner: Callable[[T, T], T]) -> Callable[[Mapping[str, T], Mapping[
         return joined
 
     return join
+
+
+def gathered[T](inner: Callable[[T, T], T], maps: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    """Many mappings joined key by key."""
+    joined: dict[str, T] = {}
+    for one in maps:
+        for key, value in one.items():
+            joined[key] = inner(joined[key], value) if key in joined else value
+    return joined
 
 
 def join_fields[S](kind: type[S], rules: Mapping[str, Callable[[Any, Any], Any]], a: S, b: S) -> S:

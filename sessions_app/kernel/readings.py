@@ -87,6 +87,8 @@ class CallReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
 
     message_id: str | None = None
     request_id: str | None = None
+    #: Smaller request ids that other copies of the record have.
+    other_requests: tuple[str, ...] = ()
     thread: Ranked = (0, "")
     purpose: Ranked = (0, Purpose.TURN)
     model: Ranked | None = None
@@ -116,36 +118,29 @@ class CallReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
 
     rules: ClassVar[Rules] = {
         **dict.fromkeys(
-            [
-                "message_id",
-                "request_id",
-                "thread",
-                "purpose",
-                "model",
-                "ended_ms",
-                "duration_ms",
-                "uncached_input",
-                "cache_read",
-                "write_total",
-                "write_5m",
-                "write_1h",
-                "output",
-                "reasoning",
-                "web_searches",
-                "occupancy",
-                "host_cost_nanousd",
-                "stop_reason",
-                "prompt_id",
-                "query_source",
-                "speed",
-                "miss_reason",
-                "missed_tokens",
-            ],
+            (
+                "message_id request_id thread purpose model ended_ms duration_ms uncached_input cache_read"
+                " write_total write_5m write_1h output reasoning web_searches occupancy host_cost_nanousd"
+                " stop_reason prompt_id query_source speed miss_reason missed_tokens"
+            ).split(),
             largest,
         ),
         **dict.fromkeys(("first_ms", "received_ms"), smallest),
-        **dict.fromkeys(("uuids", "parents", "flags"), union),
+        **dict.fromkeys(("other_requests", "uuids", "parents", "flags"), union),
     }
+
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """Every request id that the record goes by."""
+        return self.other_requests if self.request_id is None else (self.request_id, *self.other_requests)
+
+    def merge(self, other: Self) -> Self:
+        """The join; of two request ids the larger one is the first, and the other is kept."""
+        joined = super().merge(other)
+        rest = {*self.requests, *other.requests} - {joined.request_id}
+        if len(rest) == len(joined.other_requests):
+            return joined
+        return msgspec.structs.replace(joined, other_requests=tuple(sorted(rest)))
 
 
 class CompactionReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
@@ -170,16 +165,7 @@ class CompactionReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
 
     rules: ClassVar[Rules] = {
         **dict.fromkeys(
-            [
-                "trigger",
-                "duration_ms",
-                "before_tokens",
-                "after_tokens",
-                "saved_tokens",
-                "succeeded",
-                "thread",
-                "prompt_id",
-            ],
+            ("trigger duration_ms before_tokens after_tokens saved_tokens succeeded thread prompt_id").split(),
             largest,
         ),
         **dict.fromkeys(("at_ms", "received_ms"), smallest),
@@ -227,19 +213,10 @@ class MeterReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
     rules: ClassVar[Rules] = {
         **dict.fromkeys(("received_ms", "at_ms"), smallest),
         **dict.fromkeys(
-            [
-                "uptime_ms",
-                "model",
-                "window",
-                "occupancy",
-                "uncached_input",
-                "cache_read",
-                "write_total",
-                "output",
-                "host_cost_nanousd",
-                "five_hour_permille",
-                "seven_day_permille",
-            ],
+            (
+                "uptime_ms model window occupancy uncached_input cache_read write_total output host_cost_nanousd"
+                " five_hour_permille seven_day_permille"
+            ).split(),
             largest,
         ),
     }

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sessions_app.kernel import counters, live, money
+from sessions_app.kernel import counters, live, money, ownership
 from sessions_app.kernel.compactions import Kind, State
 from sessions_app.kernel.facts import (
     CallFact,
@@ -18,7 +18,7 @@ from sessions_app.kernel.facts import (
     Summary,
     ThreadFact,
 )
-from sessions_app.kernel.joins import Ranked
+from sessions_app.kernel.joins import Ranked, gathered
 from sessions_app.kernel.readings import (
     CallReading,
     CompactionReading,
@@ -28,7 +28,6 @@ from sessions_app.kernel.readings import (
     Purpose,
     Reading,
     SessionReading,
-    Source,
 )
 from sessions_app.kernel.times import SLOT_MS, when
 from sessions_app.kernel.zones import Zone
@@ -110,7 +109,7 @@ def assemble(
             project=_value(project) or None,
             project_is_strong="/" in _value(project),
             developer=_value(_best(facts, "developer")) or None,
-            parent_session=parent or _value(_best(facts, "parent")) or None,
+            parent_session=parent or ownership.declared_parent(facts),
             first_line_ms=first_line,
         ),
     )
@@ -179,9 +178,7 @@ def _host_cost(given: FoldInput, calls: Sequence[CallFact]) -> Decimal | None:
 
 
 def _threads(calls: Sequence[CallFact], facts: Iterable[SessionReading]) -> list[ThreadFact]:
-    agents: dict[str, str] = {}
-    for fact in facts:
-        agents.update(fact.agents)
+    agents = gathered(max, (fact.agents for fact in facts))
     by_thread: dict[str, list[CallFact]] = defaultdict(list)
     for call in calls:
         # The summariser runs as an agent of the host; it is no thread of the conversation.
@@ -269,8 +266,3 @@ def _lower_bound(calls: Sequence[CallFact], compactions: Sequence[CompactionFact
             }
         )
     return reasons
-
-
-def is_partial(group: Sequence[CallReading]) -> bool:
-    """True when only unfinished transcript lines tell the output of a call."""
-    return all(r.source is Source.TRANSCRIPT and r.stop_reason is None for r in group)

@@ -1,18 +1,16 @@
 """Folding: run the pure fold over a session's readings and write what changed."""
 
-import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-import msgspec
 from django.db import connection, transaction
 
-from sessions_app.kernel.facts import FoldInput, Kin, SessionFold
-from sessions_app.kernel.fold import first_line_ms, fold
-from sessions_app.kernel.readings import CallReading, CompactionReading, Reading, decode
+from sessions_app.kernel.facts import FoldInput, SessionFold
+from sessions_app.kernel.fold import fold
+from sessions_app.kernel.readings import CallReading, decode
 from sessions_app.models import ReadingRow, Session
-from sessions_app.services import people, projecting
+from sessions_app.services import kinship, people, projecting
 from sessions_app.services.prices import load_price_book
 from sessions_app.services.store import mark_dirty
 
@@ -67,59 +65,15 @@ def _lock(session_id: int) -> bool:
 
 def _load(session: Session) -> _Loaded:
     rows = ReadingRow.objects.filter(session=session).values_list("kind", "body")
-    readings = tuple(decode(kind, body) for kind, body in rows)
-    calls = [r for r in readings if isinstance(r, CallReading)]
-    shared = _shared_calls(session, calls)
-    kin = _kin(shared)
+    readings = [decode(kind, body) for kind, body in rows]
+    kin = kinship.kin_of(session, [r for r in readings if isinstance(r, CallReading)])
     given = FoldInput(
-        session=session.host_session_id,
-        readings=readings,
+        session=kinship.label(session.host, session.host_session_id),
+        readings=tuple(kinship.labelled(session.host, readings)),
         received_ms=int(session.received_at.timestamp() * 1000),
         kin=tuple(kin.values()),
     )
-    aliases = {a for k in kin.values() for c in k.calls for a in (c.message_id, c.request_id) if a}
-    mine = sorted(
-        msgspec.json.encode(r, order="sorted")
-        for r in readings
-        if isinstance(r, CompactionReading)
-        or (isinstance(r, CallReading) and (r.message_id in aliases or r.request_id in aliases))
-    )
-    head = f"{first_line_ms(readings)}|".encode()
-    digest = hashlib.sha256(head + b"\n".join(mine)).hexdigest() if kin else ""
-    return _Loaded(given, tuple(sorted(kin)), digest)
-
-
-def _shared_calls(session: Session, calls: Sequence[CallReading]) -> dict[int, list[CallReading]]:
-    """Readings of the same calls in other sessions of the team, by session row."""
-    others = ReadingRow.objects.filter(team=session.team_id, kind=CallReading.kind).exclude(session=session)
-    messages = {c.message_id for c in calls if c.message_id}
-    requests = {c.request_id for c in calls if c.request_id}
-    found: dict[int, dict[int, CallReading]] = {}
-    for column, ids in (("message_id", messages), ("request_id", requests)):
-        if ids:
-            query = others.filter(**{f"{column}__in": ids}).values_list("pk", "session_id", "body")
-            for pk, session_id, body in query:
-                found.setdefault(session_id, {})[pk] = msgspec.json.decode(body, type=CallReading)
-    return {session_id: list(rows.values()) for session_id, rows in found.items()}
-
-
-def _kin(shared: dict[int, list[CallReading]]) -> dict[int, Kin]:
-    if not shared:
-        return {}
-    names = dict(Session.objects.filter(pk__in=shared).values_list("pk", "host_session_id"))
-    facts: dict[int, list[Reading]] = {pk: [] for pk in shared}
-    rows = ReadingRow.objects.filter(session__in=shared, kind__in=("session", "compaction"))
-    for session_id, kind, body in rows.values_list("session_id", "kind", "body"):
-        facts[session_id].append(decode(kind, body))
-    return {
-        pk: Kin(
-            session=names[pk],
-            first_line_ms=first_line_ms([*facts[pk], *calls]),
-            calls=tuple(calls),
-            compactions=tuple(f for f in facts[pk] if isinstance(f, CompactionReading)),
-        )
-        for pk, calls in shared.items()
-    }
+    return _Loaded(given, tuple(sorted(kin)), kinship.digest(readings, kin.values()) if kin else "")
 
 
 def _write(session: Session, loaded: _Loaded, outcome: SessionFold, now: datetime) -> None:
@@ -149,10 +103,12 @@ def _set(session: Session, fields: dict[str, object]) -> None:
         setattr(session, name, value)
 
 
-def _parent(session: Session, name: str | None) -> Session | None:
-    if not name or name == session.host_session_id:
+def _parent(session: Session, label: str | None) -> Session | None:
+    if not label:
         return None
-    return Session.objects.filter(team=session.team_id, host=session.host, host_session_id=name).first()
+    host, name = kinship.named_by(label)
+    found = Session.objects.filter(team=session.team_id, host=host, host_session_id=name)
+    return found.exclude(pk=session.pk).first()
 
 
 def dirty_ids(*, limit: int, older_than: datetime | None = None) -> list[int]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sessions_app.feeds.base import Context, Refused
+from sessions_app.feeds.claude_line import short
 from sessions_app.feeds.claude_transcript import FEED
 from sessions_app.feeds.husk import husk
 from sessions_app.kernel.readings import (
@@ -27,7 +28,7 @@ SESSION = "11111111-2222-4333-8444-555555555555"
 #: 2026-11-30 09:00:02.100 UTC
 MS = 1_796_029_202_100
 UUID, PARENT = "aaaaaaaa-0000-4000-8000-000000000002", "bbbbbbbb-0000-4000-8000-000000000001"
-SHORT, SHORT_PARENT = "000000000002", "000000000001"
+(SHORT,), (SHORT_PARENT,) = short(UUID), short(PARENT)
 
 
 def line(**fields: Any) -> dict[str, Any]:
@@ -286,7 +287,7 @@ def test_user__summary_line__signal_of_a_compaction_and_no_prompt() -> None:
         type="user", isCompactSummary=True, promptId="p-1", message={"role": "user", "content": "This session …"}
     )
     found = only(CompactionReading, row)
-    assert (found.signal, found.key, found.prompt_id) == (Signal.SUMMARY, UUID, (MS, "p-1"))
+    assert (found.signal, found.key, found.prompt_id) == (Signal.SUMMARY, f"summary:{UUID}", (MS, "p-1"))
     assert none_of(MarkReading, row)
 
 

@@ -31,3 +31,10 @@ def test_ordered__any_order_of_input__one_order(nodes: list[Node]) -> None:
     assert [n.key for n in ordered(nodes, parents_of(nodes, {}))] == [
         n.key for n in ordered(sorted(nodes, key=lambda n: n.key), parents_of(nodes, {}))
     ]
+
+
+def test_parents_of__many_calls_after_one_long_chain__walked_once() -> None:
+    """A body of the largest size holds such a chain; walking it anew for each call would take hours."""
+    links = {str(n): str(n + 1) for n in range(20_000)}
+    nodes = [Node(f"c{n}", n, (f"u{n}",), (str(n),)) for n in range(20_000)]
+    assert parents_of([*nodes, Node("root", 0, ("20000",))], links) == {node.key: "root" for node in nodes}
