@@ -34,6 +34,8 @@ class Home:
     """A fresh home with a client folder."""
 
     folder: Path
+    #: Seconds a hook may take: ample where the server is good, so that a busy machine changes nothing.
+    budget: str = "10"
 
     @property
     def settings(self) -> Path:
@@ -50,7 +52,7 @@ class Home:
         (target / "config.json").write_text(json.dumps({"url": url, "key": "k", "machine": "m"}))
 
     def run(self, *arguments: str, given: str = "", python: str = sys.executable) -> subprocess.CompletedProcess[str]:
-        environ = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin"}
+        environ = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "ECM_BUDGET_SECONDS": self.budget}
         return subprocess.run(
             [python, str(PATH), *arguments], input=given, env=environ, capture_output=True, text=True, timeout=30
         )

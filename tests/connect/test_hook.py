@@ -16,8 +16,10 @@ from sessions_app.kernel.readings import CallReading, CompactionReading, Reading
 from tests.connect.client import Home, closed_port, module, pythons, server, timed
 from tests.support import deliveries as story
 
-#: The host is kept waiting no longer than this, the start of an interpreter included.
-BUDGET = 1.0
+#: Far below the ten seconds of the slow server, and ample for the start of an interpreter on a busy machine.
+BUDGET = 5.0
+#: What a hook may take where the server misbehaves.
+IN_FORCE = "0.3"
 CANARY = "the-quick-brown-secret"
 
 
@@ -86,11 +88,13 @@ def test_hook__answer_of_the_server__printed_as_it_is(home: Home) -> None:
 )
 def test_hook__server_misbehaves__in_time_silent_and_kept(answer: Any, home: Home) -> None:
     write_lines(home, 2)
+    home.budget = IN_FORCE
     with server(answer) as border:
         home.configure(border.url)
         outcome, seconds = timed(lambda: home.run("hook", "claude-code", given=payload(home, prompt_id="p1")))
     assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, "", "")
     assert seconds < BUDGET
+    home.budget = "10"
     with server() as border:
         home.configure(border.url)
         home.run("hook", "claude-code", given=payload(home, prompt_id="p2"))
@@ -164,7 +168,7 @@ def test_hook__parallel_hooks_of_one_session__each_line_once(home: Home) -> None
             subprocess.Popen(
                 ["python3", str(PATH), "hook", "claude-code"],
                 stdin=subprocess.PIPE,
-                env={"HOME": str(home.folder), "PATH": "/usr/bin:/bin"},
+                env={"HOME": str(home.folder), "PATH": "/usr/bin:/bin", "ECM_BUDGET_SECONDS": "10"},
             )
             for _ in range(6)
         ]
