@@ -70,7 +70,12 @@ class Border:
         return [json.loads(body) for body in self.bodies]
 
 
-GOOD = b'HTTP/1.1 200 OK\r\nContent-Length: 41\r\n\r\n{"receipts":{},"answer":"","live":{"x":1}}'
+def ok(body: bytes) -> bytes:
+    """A good answer with this body."""
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+GOOD = ok(b'{"receipts":{},"answer":"","live":{"x":1}}')
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import json
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,14 @@ def write_lines(home: Home, count: int) -> None:
         }
         lines.append(json.dumps({"type": "assistant", "sessionId": "s", "uuid": f"u{n}", "message": message}))
     (home.folder / "s.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def wait_until(is_so: Callable[[], object], seconds: float = 15) -> None:
+    """Wait for what a process in the background does."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def slow(connection: socket.socket) -> None:
@@ -117,15 +126,20 @@ def test_hook__full_spool__usage_is_caught_up_and_the_loss_is_counted(home: Home
     spool = home.folder / ".ecm" / "spool"
     spool.mkdir(parents=True)
     for n in range(500):
-        (spool / f"{n:04d}.json").write_text("{")
+        kept = {"received_at": 1, "payload": {"session_id": "s", "hook_event_name": "Stop", "prompt_id": f"k{n}"}}
+        (spool / f"{n:04d}.json").write_text(json.dumps(kept))
     home.configure(closed_port())
     home.run("hook", "claude-code", given=payload(home))
+    assert len(list(spool.iterdir())) == 500
     with server() as border:
         home.configure(border.url)
         home.run("hook", "claude-code", given=payload(home))
-        (bundle,) = border.bundles
-    assert bundle["lost_hook_events"] == 1
-    assert len(bundle["lines"]) == 4
+        wait_until(lambda: not list(spool.iterdir()))
+        assert border.bundles[0]["lost_hook_events"] == 1
+        assert len(border.bundles[0]["lines"]) == 4
+        assert sum(len(b["lines"]) for b in border.bundles) == 4
+        told = [h["payload"].get("prompt_id") for b in border.bundles for h in b["hooks"]]
+        assert sorted(t for t in told if t) == sorted(f"k{n}" for n in range(500))
 
 
 def test_hook__folder_that_cannot_be_written__the_host_goes_on(home: Home) -> None:
@@ -245,7 +259,12 @@ def samples() -> list[str]:
 
 @pytest.mark.parametrize(
     ("number", "said"),
-    [(0, "? unknown"), (1, "153.6k · 76% of 200k RED"), (2, "? unknown"), (3, "28.5k · 14% of 200k GREEN")],
+    [
+        (0, "? until the next call"),
+        (1, "153.6k · 76% of 200k RED"),
+        (2, "? until the next call"),
+        (3, "28.5k · 14% of 200k GREEN"),
+    ],
 )
 def test_status__recorded_samples__theirs_first_then_ours(number: int, said: str, home: Home) -> None:
     outcome = home.run("status", "--", "echo 'MY LINE'", given=samples()[number])

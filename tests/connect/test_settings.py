@@ -38,7 +38,7 @@ def commands(home: Home, event: str) -> list[str]:
 def test_connect__foreign_hooks_and_status_line__stay_and_are_wrapped(home: Home) -> None:
     home.write_settings(THEIRS)
     said = connect(home)
-    assert "1 hooks of yours stay, in front" in said
+    assert "1 hook of yours stays, in front" in said
     stop = commands(home, "Stop")
     assert stop[0] == "echo theirs"
     assert stop[1].endswith("ecm hook claude-code")
@@ -178,7 +178,7 @@ def test_connect__http__no_client_in_the_path(home: Home) -> None:
     assert "whole hook bodies" in said
     assert commands(home, "Stop")[0].endswith("/api/v1/hooks/claude-code")
     assert "curl -fsS" in commands(home, "SessionStart")[0]
-    assert commands(home, "PreCompact")[0].endswith("?as=text")
+    assert commands(home, "PreCompact")[0].endswith("?as=text'")
     assert settings(home)["env"]["ECM_KEY"] == "the-key"
 
 
