@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -44,6 +45,11 @@ def home_roots(environ: dict[str, str]) -> list[Path]:
     """Where Claude Code keeps its transcripts on this machine."""
     home = Path(environ.get("CLAUDE_CONFIG_DIR") or Path(environ.get("HOME", "~")).expanduser() / ".claude")
     return [home / "projects"] if (home / "projects").is_dir() else []
+
+
+def this_machine() -> str:
+    """The short hash by which the client, too, tells this machine from others."""
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:12]
 
 
 def read_file(*, path: Path, feed: Feed, sender: Sender, now: datetime) -> Iterator[Progress]:

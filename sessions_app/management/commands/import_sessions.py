@@ -40,7 +40,7 @@ class Command(BaseCommand):
         found = Team.objects.filter(slug=team).first()
         if found is None:
             raise CommandError(f"No team '{team}'. Run make up once, or name an existing team with --team.")
-        refused = self._read(files, Sender(found.pk))
+        refused = self._read(files, Sender(found.pk, machine=importing.this_machine()))
         self._fold()
         self._tell(finding.findings(Session.objects.filter(team=found)), refused)
 
