@@ -71,6 +71,7 @@ def _meter(sample: Husk, session: str, received_ms: int) -> MeterReading:
         key=hashlib.sha256(msgspec.json.encode(named, order="sorted")).hexdigest()[:20],
         received_ms=received_ms,
         uptime_ms=uptime_ms,
+        first_uptime_ms=uptime_ms,
         model=(uptime_ms or 0, model) if isinstance(model, str) and model else None,
         window=token_count(gauge.get("context_window_size"), "/context_window/context_window_size"),
         **_usage(usage),

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
 
-from sessions_app.kernel import chain, identity, ownership, points, summary, usage
+from sessions_app.kernel import chain, gauges, identity, names, ownership, points, summary, usage
 from sessions_app.kernel.chain import Node
 from sessions_app.kernel.compactions import Kind, Sighting, State
 from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Leaves, SessionFold
@@ -136,7 +136,7 @@ def _call_facts(given: FoldInput, sequence: Sequence[Step], base_depth: int, pri
     models = {t.model for t in sequence if isinstance(t, OwnedCall)}
     placed = points.walk(
         order,
-        windows=points.stated_windows(meters),
+        windows=gauges.stated_windows(meters),
         assumed={model: prices.window(model) for model in models},
         compacted_at=_compacted_at(sequence),
         base_depth=base_depth,
@@ -148,14 +148,23 @@ def _call_facts(given: FoldInput, sequence: Sequence[Step], base_depth: int, pri
     return [_call_fact(call, number, placed.get(call.key), prices) for number, call in enumerate(owned, 1)]
 
 
-def _compacted_at(sequence: Sequence[Step]) -> int | None:
-    """The highest count at which the host compacted the main chain by itself."""
-    counts = [
-        s.signals[Signal.BOUNDARY].before_tokens or 0
-        for s in sequence
-        if isinstance(s, Sighting) and s.trigger == "auto" and Signal.BOUNDARY in s.signals and _thread(s) == ""
-    ]
-    return max(counts, default=0) or None
+def _compacted_at(sequence: Sequence[Step]) -> dict[str, int]:
+    """The highest count at which the host compacted the main chain by itself, by plain name of the model.
+
+    The model is that of the call before, or of the first one where the record begins with a compaction.
+    """
+    points_only = [t for t in sequence if isinstance(t, OwnedCall) and t.is_point]
+    last = points_only[0] if points_only else None
+    found: dict[str, int] = {}
+    for thing in sequence:
+        if isinstance(thing, OwnedCall):
+            last = thing if thing.is_point else last
+        elif last and thing.trigger == "auto" and _thread(thing) == "":
+            boundary = thing.signals.get(Signal.BOUNDARY)
+            count = (boundary and boundary.before_tokens) or last.occupancy
+            model = names.normalise(last.model)
+            found[model] = max(found.get(model, 0), count)
+    return found
 
 
 def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, prices: Prices) -> CallFact:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions_app.kernel.facts import CallFact, FoldInput
-from sessions_app.kernel.points import stated_windows
+from sessions_app.kernel.gauges import in_order, stated_windows
 from sessions_app.kernel.readings import MeterReading
 from sessions_app.kernel.times import when
 from sessions_app.kernel.zones import Thresholds, WindowOrigin, Zone, zone_of
@@ -14,10 +14,7 @@ ORDER = (Zone.UNKNOWN, Zone.GREEN, Zone.AMBER, Zone.RED, Zone.CRITICAL)
 
 def current(given: FoldInput, calls: Sequence[CallFact], ends_with_compaction: bool) -> dict[str, Any]:
     """Window, occupancy and zone of now and of the peak, as fields of the session row."""
-    meters = sorted(
-        (r for r in given.readings if isinstance(r, MeterReading)),
-        key=lambda m: (m.uptime_ms or 0, m.received_ms or 0, m.key),
-    )
+    meters = in_order(r for r in given.readings if isinstance(r, MeterReading))
     main = [c for c in calls if c.zone is not None]
     if not main:
         return _by_meters(meters, given.thresholds)

@@ -4,7 +4,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sessions_app.kernel.readings import Mark, MarkReading, MeterReading, StepsReading, ToolSize
+from sessions_app.kernel import names
+from sessions_app.kernel.gauges import stated_window
+from sessions_app.kernel.readings import Mark, MarkReading, StepsReading, ToolSize
 from sessions_app.kernel.usage import TRUST
 from sessions_app.kernel.zones import Thresholds, Window, WindowOrigin, Zone, bound, zone_of
 
@@ -33,17 +35,6 @@ class Placed:
     depth: int
     tool_share_permille: int | None
     externalize_age_calls: int | None
-
-
-def stated_windows(meters: Iterable[MeterReading]) -> dict[str, int]:
-    """Windows that the host stated, by model; the newest sample of each model counts."""
-    newest: dict[str, tuple[int, int, int]] = {}
-    for meter in meters:
-        if meter.window:
-            model = meter.model[1] if meter.model else ""
-            candidate = (meter.uptime_ms or 0, meter.received_ms or 0, meter.window)
-            newest[model] = max(newest.get(model, candidate), candidate)
-    return {model: sample[2] for model, sample in newest.items()}
 
 
 def tool_sizes(steps: Iterable[StepsReading]) -> dict[str, ToolSize]:
@@ -100,13 +91,16 @@ def walk(
     *,
     windows: Mapping[str, int],
     assumed: Mapping[str, int | None],
-    compacted_at: int | None,
+    compacted_at: Mapping[str, int],
     base_depth: int,
     shares: Shares,
     marks: Iterable[MarkReading],
     thresholds: Thresholds,
 ) -> dict[str, Placed]:
-    """Place each point; an int in `order` is a compaction that ended at that moment (ms)."""
+    """Place each point; an int in `order` is a compaction that ended at that moment (ms).
+
+    `compacted_at` is the highest count at which the host compacted by itself, by plain name of the model.
+    """
     points = [item for item in order if isinstance(item, Point)]
     peak = max((p.occupancy for p in points), default=None)
     externalized = sorted(m.at_ms or m.received_ms or 0 for m in marks if m.mark is Mark.EXTERNALIZE)
@@ -117,7 +111,7 @@ def walk(
             depth, since_ms = depth + 1, item
             continue
         known = _window(item.model, windows, assumed)
-        final = bound(known, compacted_at, peak)
+        final = bound(known, compacted_at.get(names.normalise(item.model)), peak)
         seen.append(item.at_ms)
         placed[item.key] = Placed(
             window=final,
@@ -132,7 +126,7 @@ def walk(
 
 
 def _window(model: str, stated: Mapping[str, int], assumed: Mapping[str, int | None]) -> Window:
-    tokens = stated.get(model) or stated.get("")
+    tokens = stated_window(model, stated)
     if tokens:
         return Window(tokens, WindowOrigin.STATED)
     guess = assumed.get(model)

@@ -199,6 +199,8 @@ class MeterReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
     received_ms: int | None = None
     at_ms: int | None = None
     uptime_ms: int | None = None
+    #: A gauge that stands still is one sample; this is its uptime when it was first received.
+    first_uptime_ms: int | None = None
     model: Ranked | None = None
     window: int | None = None
     occupancy: int | None = None
@@ -211,7 +213,7 @@ class MeterReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
     seven_day_permille: int | None = None
 
     rules: ClassVar[Rules] = {
-        **dict.fromkeys(("received_ms", "at_ms"), smallest),
+        **dict.fromkeys(("received_ms", "at_ms", "first_uptime_ms"), smallest),
         **dict.fromkeys(
             (
                 "uptime_ms model window occupancy uncached_input cache_read write_total output host_cost_nanousd"

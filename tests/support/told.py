@@ -14,7 +14,12 @@ type Line = dict[str, Any]
 
 def at(seconds: float) -> str:
     """A moment, in seconds after the start of every story told here."""
-    return (START + timedelta(seconds=seconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return moment(seconds).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def moment(seconds: float) -> datetime:
+    """The same as an aware datetime."""
+    return START + timedelta(seconds=seconds)
 
 
 def nanos(seconds: float) -> str:
@@ -75,9 +80,7 @@ def transcript(*lines: Line) -> Delivery:
 
 def request(session: str, seconds: float, used: Line, **attributes: Any) -> Line:
     """A log record of one API request that ended at this moment."""
-    attributes = {
-        "event.name": "api_request",
-        "session.id": session,
+    told = {
         "model": SONNET,
         "duration_ms": 1_000,
         "query_source": "repl_main_thread",
@@ -87,7 +90,13 @@ def request(session: str, seconds: float, used: Line, **attributes: Any) -> Line
         "output_tokens": used["output_tokens"],
         **attributes,
     }
-    return {"timeUnixNano": nanos(seconds), "body": _value("claude_code.api_request"), "attributes": _pairs(attributes)}
+    return event(session, seconds, "api_request", **told)
+
+
+def event(session: str, seconds: float, name: str, **attributes: Any) -> Line:
+    """A log record of anything else."""
+    told = {"event.name": name, "session.id": session, **attributes}
+    return {"timeUnixNano": nanos(seconds), "body": _value(f"claude_code.{name}"), "attributes": _pairs(told)}
 
 
 def logs(*records: Line) -> Delivery:
