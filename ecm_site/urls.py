@@ -10,6 +10,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("api/v1/", include("sessions_app.api.urls")),
     path("api/v1/", include("policy_app.api.urls")),
+    path("policy/", include("policy_app.console.urls")),
     path("otlp/", include(otlp_urls)),
     path("", include("sessions_app.connect.urls")),
     path("", include("sessions_app.entry.urls")),

@@ -114,7 +114,17 @@ POLICIES = {
     "api/v1/assignments": DECIDES,
 }
 
+#: Pages of the policies: members read, editors write, who administers the whole decides. An empty form is 400.
+SHOWN = rule(200, anonymous=LOGIN, keys=LOGIN, nobody=403)
+CONSOLE = {
+    "policy/": SHOWN,
+    "policy/audit/": SHOWN,
+    "policy/<slug:slug>/": SHOWN,
+    "policy/<slug:slug>/history": SHOWN,
+}
+
 TABLE = {
+    **CONSOLE,
     "healthz": EVERYBODY,
     "readyz": EVERYBODY,
     "api/v1/lag": rule(200, anonymous=401),

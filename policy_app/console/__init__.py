@@ -1,0 +1,1 @@
+"""Pages of the policies: plain forms and links, whole without JavaScript."""

@@ -1,0 +1,191 @@
+"""What several pages show: rules in sentences, who can do them where, lines with their arguments."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from policy_app.kernel.evidence import number_at
+from policy_app.kernel.findings import Finding
+from policy_app.kernel.levers import LEVERS, Addressee, Force
+from policy_app.kernel.numbers import plain
+from policy_app.kernel.operations import Operation
+from policy_app.kernel.sentences import rule_sentence
+from policy_app.kernel.table import LIMIT_NAMES, Rule, Table
+from policy_app.kernel.zones import LINE_NAMES
+from policy_app.models import Evidence
+from policy_app.services import evidence, tables
+from policy_app.services.blaming import Blame
+
+HOST_NAMES: Mapping[str, str] = {
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "opencode": "OpenCode",
+    "copilot": "Copilot",
+    "gemini": "Gemini CLI",
+    "cursor": "Cursor",
+    "litellm": "LiteLLM",
+    "otlp": "OpenTelemetry",
+    "canonical": "own harness",
+}
+_WHO = {
+    Addressee.HUMAN: "you",
+    Addressee.MODEL: "the model",
+    Addressee.SETTING: "a setting",
+    Addressee.PLUGIN: "the plugin",
+    Addressee.HARNESS: "the harness",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far an operation reaches: `force`, and on which hosts by whom; `by` is the title of an entry."""
+
+    force: str
+    hosts: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLine:
+    """One rule as it is read."""
+
+    number: int
+    id: str
+    sentence: str
+    enabled: bool
+    reason: str
+    cites: tuple["Cited", ...]
+    reaches: tuple[Reach, ...]
+    findings: tuple[Finding, ...]
+    blame: Blame | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A record that is named; `record` is None where the library does not hold it."""
+
+    slug: str
+    record: Evidence | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentLine:
+    """Why a number is what it is; `why_not` says why it no longer speaks for it, empty where it does."""
+
+    cited: Cited
+    confirmed: str
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class NumberLine:
+    """A line or a limit with what argues for it."""
+
+    subject: str
+    label: str
+    value: str
+    arguments: tuple[ArgumentLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableParts:
+    """A table in words."""
+
+    lines: tuple[NumberLine, ...]
+    limits: tuple[NumberLine, ...]
+    rules: tuple[RuleLine, ...]
+    findings: tuple[Finding, ...]
+    windows: tuple[tuple[str, int], ...]
+    remap: tuple[tuple[str, str], ...]
+
+
+def reaches_of(operation: Operation) -> tuple[Reach, ...]:
+    """Who can carry out the operation on which host; empty where nothing needs to be done."""
+    if operation is Operation.CONTINUE:
+        return ()
+    found = []
+    for force in Force:
+        hosts = [
+            (HOST_NAMES.get(host, host), _who(lever.addressee, lever.also), lever.by)
+            for host, levers in LEVERS.items()
+            if (lever := levers[operation]).force is force
+        ]
+        if hosts:
+            found.append(Reach(force.value, tuple(hosts)))
+    return tuple(found)
+
+
+def _who(addressee: Addressee, also: Addressee | None) -> str:
+    return " and ".join(_WHO[each] for each in (addressee, also) if each in _WHO)
+
+
+def parts_of(organisation_id: int, content: str, blames: Iterable[Blame] = ()) -> TableParts:
+    """A content with what the library says of its arguments, and with its findings."""
+    table = tables.parsed(content)
+    records = records_of(organisation_id, content)
+    unfit = {
+        (each.subject, each.evidence): _WHY[each.why]
+        for each in evidence.mismatches(organisation_id=organisation_id, content=content)
+    }
+    findings = tables.findings_of(content)
+    since = {each.rule: each for each in blames}
+    return TableParts(
+        lines=tuple(_number(table, f"zones.{name}", name.upper(), records, unfit) for name in LINE_NAMES),
+        limits=tuple(_number(table, f"limits.{name}", name.replace("_", " "), records, unfit) for name in LIMIT_NAMES),
+        rules=tuple(
+            _rule(index, rule, table, records, findings, since.get(rule.id)) for index, rule in enumerate(table.rules)
+        ),
+        findings=findings,
+        windows=tuple((each.pattern.text, each.tokens) for each in table.working_windows),
+        remap=tuple((str(was), str(becomes)) for was, becomes in table.remap.items()),
+    )
+
+
+_WHY = {
+    "number_changed": "argument no longer matches",
+    "evidence_missing": "the library does not hold this evidence",
+    "evidence_refuted": "this evidence is refuted",
+}
+
+
+def records_of(organisation_id: int, content: str) -> Mapping[str, Evidence]:
+    """The library's records that a content cites, by slug."""
+    rows = Evidence.objects.filter(organisation_id=organisation_id, slug__in=tables.evidence_of(content))
+    return {row.slug: row for row in rows}
+
+
+def _number(
+    table: Table, subject: str, label: str, records: Mapping[str, Evidence], unfit: Mapping[tuple[str, str], str]
+) -> NumberLine:
+    raw = number_at(table, subject) or ""
+    is_share = subject.startswith("zones.") or subject.endswith("_share_prune")
+    value = f"{plain(Decimal(raw) * 100)}%" if is_share else f"{int(raw):,}"
+    arguments = tuple(
+        ArgumentLine(
+            Cited(each.evidence, records.get(each.evidence)), each.number, unfit.get((subject, each.evidence), "")
+        )
+        for each in table.arguments
+        if each.subject == subject
+    )
+    return NumberLine(subject, label, value, arguments)
+
+
+def _rule(
+    index: int,
+    rule: Rule,
+    table: Table,
+    records: Mapping[str, Evidence],
+    findings: tuple[Finding, ...],
+    blame: Blame | None,
+) -> RuleLine:
+    is_last = index == len(table.rules) - 1
+    return RuleLine(
+        number=index + 1,
+        id=rule.id,
+        sentence=rule_sentence(rule, otherwise=is_last and not rule.when),
+        enabled=rule.enabled,
+        reason=rule.reason,
+        cites=tuple(Cited(slug, records.get(slug)) for slug in rule.evidence),
+        reaches=reaches_of(rule.operation),
+        findings=tuple(each for each in findings if each.rule == rule.id),
+        blame=blame,
+    )
