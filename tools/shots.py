@@ -57,7 +57,8 @@ def targets(page: Page, url: str, team: str, session: str) -> list[Target]:
         page.goto(f"{url}/sessions/{query}{'&' if query else '?'}period=all&sort=cost")
         first = page.locator("table.cards tbody th a").first
         session = (first.get_attribute("href") or "") if first.count() else ""
-    pages = [Target("overview", f"/{query}"), Target("sessions", f"/sessions/{query}")]
+    names = {"overview": "/", "sessions": "/sessions/", "sources": "/sources/", "connect": "/connect/"}
+    pages = [Target(name, f"{path}{query}") for name, path in names.items()]
     return [*pages, Target("session", session)] if session else pages
 
 
