@@ -51,10 +51,13 @@ class Home:
         target.mkdir(exist_ok=True)
         (target / "config.json").write_text(json.dumps({"url": url, "key": "k", "machine": "m"}))
 
-    def run(self, *arguments: str, given: str = "", python: str = sys.executable) -> subprocess.CompletedProcess[str]:
-        environ = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "ECM_BUDGET_SECONDS": self.budget}
+    def run(
+        self, *arguments: str, given: str = "", python: str = sys.executable, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the client; `more` are further variables of its environment."""
+        environ = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "ECM_BUDGET_SECONDS": self.budget, **more}
         return subprocess.run(
-            [python, str(PATH), *arguments], input=given, env=environ, capture_output=True, text=True, timeout=30
+            [python, str(PATH), *arguments], input=given, env=environ, capture_output=True, encoding="utf-8", timeout=30
         )
 
 

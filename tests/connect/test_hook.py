@@ -14,7 +14,7 @@ from sessions_app.feeds import claude_hooks, claude_statusline, claude_transcrip
 from sessions_app.feeds.base import Context
 from sessions_app.feeds.husk import husk
 from sessions_app.kernel.readings import CallReading, CompactionReading, Reading
-from tests.connect.client import Home, closed_port, module, pythons, server, timed
+from tests.connect.client import Border, Home, closed_port, module, pythons, server, timed
 from tests.support import deliveries as story
 
 #: Far below the ten seconds of the slow server, and ample for the start of an interpreter on a busy machine.
@@ -55,6 +55,10 @@ def wait_until(is_so: Callable[[], object], seconds: float = 15) -> None:
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def told_prompts(border: Border) -> list[str]:
+    return [h["payload"]["prompt_id"] for b in border.bundles for h in b["hooks"]]
 
 
 def slow(connection: socket.socket) -> None:
@@ -108,8 +112,9 @@ def test_hook__server_misbehaves__in_time_silent_and_kept(answer: Any, home: Hom
         home.configure(border.url)
         home.run("hook", "claude-code", given=payload(home, prompt_id="p2"))
         home.run("hook", "claude-code", given=payload(home, prompt_id="p3"))
-        told = [h["payload"]["prompt_id"] for b in border.bundles for h in b["hooks"]]
-        assert told == ["p1", "p2", "p3"]
+        # What was kept may go by itself in the background, before or after the hooks of the moment.
+        wait_until(lambda: len(told_prompts(border)) == 3)
+        assert sorted(told_prompts(border)) == ["p1", "p2", "p3"]
         assert sum(len(b["lines"]) for b in border.bundles) == 2
 
 
@@ -157,6 +162,18 @@ def test_hook__input_that_is_no_payload__silent(given: str, home: Home) -> None:
     home.configure(closed_port())
     outcome = home.run("hook", "claude-code", given=given)
     assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, "", "")
+
+
+def test_hook__session_ends__what_the_host_writes_after_its_last_hook_is_told(home: Home) -> None:
+    write_lines(home, 1)
+    path = home.folder / "s.jsonl"
+    with server() as border:
+        home.configure(border.url)
+        home.run("hook", "claude-code", given=payload(home, "SessionEnd"))
+        first = path.read_text()
+        write_lines(home, 2)
+        assert path.read_text().startswith(first)
+        wait_until(lambda: sum(len(b["lines"]) for b in border.bundles) == 2)
 
 
 def test_hook__torn_last_line__waits_until_it_is_whole(home: Home) -> None:
@@ -270,6 +287,28 @@ def test_status__recorded_samples__theirs_first_then_ours(number: int, said: str
     outcome = home.run("status", "--", "echo 'MY LINE'", given=samples()[number])
     assert outcome.stdout.startswith("MY LINE │ ●")
     assert said in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [("claude-opus-4-6", "60% of 200k (assumed) AMBER"), ("claude-opus-4-6[1m]", "12% of 1M (assumed) GREEN")],
+)
+def test_status__host_that_states_no_window__assumed_and_said_so(model: str, said: str, home: Home) -> None:
+    usage = {"input_tokens": 0, "cache_read_input_tokens": 120_000, "cache_creation_input_tokens": 0}
+    sample = {"session_id": "s", "model": {"id": model}, "context_window": {"current_usage": usage}}
+    assert said in home.run("status", given=json.dumps(sample)).stdout
+
+
+def test_status__locale_without_our_signs__both_lines_are_shown(home: Home) -> None:
+    outcome = home.run(
+        "status", "--", "echo MINE", given=samples()[1], LC_ALL="en_US.ISO-8859-1", PYTHONIOENCODING="ascii"
+    )
+    assert outcome.stdout.startswith("MINE │ ●")
+
+
+def test_status__sample_that_nobody_foresaw__their_line_is_shown(home: Home) -> None:
+    strange = json.dumps({"session_id": "s", "cost": {"total_cost_usd": 10**400}, "context_window": []})
+    assert home.run("status", "--", "echo MINE", given=strange).stdout.startswith("MINE")
 
 
 def test_status__their_command_fails_or_input_is_garbage__never_fails(home: Home) -> None:

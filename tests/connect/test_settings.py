@@ -121,6 +121,22 @@ def test_connect__foreign_endpoint__left_alone_with_the_snippet(home: Home) -> N
     assert settings(home)["env"] == {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://otel.corp:4318"}
 
 
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"OTEL_METRICS_EXPORTER": "prometheus"},
+        {"CLAUDE_CODE_ENABLE_TELEMETRY": "1", "OTEL_LOGS_EXPORTER": "otlp"},
+        {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://otel.corp:4318/v1/logs"},
+    ],
+    ids=["prometheus", "otlp by default", "logs only"],
+)
+def test_connect__telemetry_of_theirs_in_any_form__left_alone(env: dict[str, str], home: Home) -> None:
+    home.write_settings(json.dumps({"env": env}))
+    assert "I leave it alone" in connect(home)
+    assert settings(home)["env"] == env
+    assert "Nothing to change" in connect_again(home)
+
+
 @pytest.mark.parametrize("text", ["{not json", "[1, 2]", '{"a": 1,}', "// comment\n{}"])
 def test_connect__settings_that_are_no_object__nothing_is_changed(text: str, home: Home) -> None:
     home.write_settings(text)
