@@ -2,11 +2,20 @@
 
 from django.urls import path
 
-from policy_app.console import views
+from policy_app.console import acts, views
 
 urlpatterns = [
     path("", views.show_policies, name="policies"),
     path("audit/", views.show_audit, name="policy-audit"),
+    path("drafts/<int:draft_id>/review", acts.show_review, name="policy-review"),
+    path("drafts/<int:draft_id>/ask", acts.ask, name="policy-ask"),
+    path("drafts/<int:draft_id>/discard", acts.discard, name="policy-discard"),
+    path("drafts/<int:draft_id>/rebase", acts.rebase, name="policy-rebase"),
+    path("drafts/<int:draft_id>/approve", acts.approve, name="policy-approve"),
+    path("drafts/<int:draft_id>/send-back", acts.send_back, name="policy-send-back"),
+    path("drafts/<int:draft_id>/publish", acts.publish, name="policy-publish"),
     path("<slug:slug>/", views.show_policy, name="policy"),
     path("<slug:slug>/history", views.show_history, name="policy-history"),
+    path("<slug:slug>/drafts", acts.start_draft, name="policy-start"),
+    path("<slug:slug>/revert", acts.revert, name="policy-revert"),
 ]

@@ -82,9 +82,9 @@ DECIDES = rule(
 )
 
 
-def of_mine(wanted: Rule) -> Rule:
+def of_mine(wanted: Rule, person: int | str = 404, key: int | str = 404) -> Rule:
     """The same, where the draft is one of `mine`: for others it is not there."""
-    return replace(wanted, named=(*wanted.named, ("foreign_admin", 404), ("foreign_admin_key", 404)))
+    return replace(wanted, named=(*wanted.named, ("foreign_admin", person), ("foreign_admin_key", key)))
 
 
 _POLICY = "api/v1/policies/<slug:slug>"
@@ -116,11 +116,22 @@ POLICIES = {
 
 #: Pages of the policies: members read, editors write, who administers the whole decides. An empty form is 400.
 SHOWN = rule(200, anonymous=LOGIN, keys=LOGIN, nobody=403)
+WRITTEN = rule(400, "POST", anonymous=LOGIN, keys=LOGIN, nobody=403, viewer=403)
+DECIDED = rule(403, "POST", anonymous=LOGIN, keys=LOGIN, organisation_admin=400, foreign_admin=400)
 CONSOLE = {
     "policy/": SHOWN,
     "policy/audit/": SHOWN,
     "policy/<slug:slug>/": SHOWN,
     "policy/<slug:slug>/history": SHOWN,
+    "policy/<slug:slug>/drafts": WRITTEN,
+    "policy/<slug:slug>/revert": DECIDED,
+    "policy/drafts/<int:draft_id>/review": of_mine(SHOWN, 404, LOGIN),
+    "policy/drafts/<int:draft_id>/ask": of_mine(WRITTEN, 404, LOGIN),
+    "policy/drafts/<int:draft_id>/discard": of_mine(WRITTEN, 404, LOGIN),
+    "policy/drafts/<int:draft_id>/rebase": of_mine(WRITTEN, 404, LOGIN),
+    "policy/drafts/<int:draft_id>/approve": of_mine(DECIDED, 404, LOGIN),
+    "policy/drafts/<int:draft_id>/send-back": of_mine(DECIDED, 404, LOGIN),
+    "policy/drafts/<int:draft_id>/publish": of_mine(DECIDED, 404, LOGIN),
 }
 
 TABLE = {
