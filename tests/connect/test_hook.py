@@ -141,7 +141,6 @@ def test_hook__full_spool__usage_is_caught_up_and_the_loss_is_counted(home: Home
         home.run("hook", "claude-code", given=payload(home))
         wait_until(lambda: not list(spool.iterdir()))
         assert border.bundles[0]["lost_hook_events"] == 1
-        assert len(border.bundles[0]["lines"]) == 4
         assert sum(len(b["lines"]) for b in border.bundles) == 4
         told = [h["payload"].get("prompt_id") for b in border.bundles for h in b["hooks"]]
         assert sorted(t for t in told if t) == sorted(f"k{n}" for n in range(500))
