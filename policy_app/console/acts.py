@@ -51,7 +51,7 @@ def start_draft(request: HttpRequest, slug: str) -> HttpResponse:
         }
         return render(request, "policy/policy.html", context, status=error.status)
     messages.success(request, f"The draft “{made.title}” is started.")
-    return redirect("policy-review", draft_id=made.pk)
+    return redirect("policy-draft", draft_id=made.pk)
 
 
 @require_POST

@@ -69,8 +69,9 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentLine:
-    """Why a number is what it is; `why_not` says why it no longer speaks for it, empty where it does."""
+    """Why a number is what it is; `place` is its index in the table, `why_not` why it no longer matches (or empty)."""
 
+    place: int
     cited: Cited
     confirmed: str
     why_not: str
@@ -161,9 +162,12 @@ def _number(
     value = f"{plain(Decimal(raw) * 100)}%" if is_share else f"{int(raw):,}"
     arguments = tuple(
         ArgumentLine(
-            Cited(each.evidence, records.get(each.evidence)), each.number, unfit.get((subject, each.evidence), "")
+            place,
+            Cited(each.evidence, records.get(each.evidence)),
+            each.number,
+            unfit.get((subject, each.evidence), ""),
         )
-        for each in table.arguments
+        for place, each in enumerate(table.arguments)
         if each.subject == subject
     )
     return NumberLine(subject, label, value, arguments)

@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from policy_app.console import acts, views
+from policy_app.console import acts, edits, views
 
 urlpatterns = [
     path("", views.show_policies, name="policies"),
     path("audit/", views.show_audit, name="policy-audit"),
+    path("drafts/<int:draft_id>/", edits.edit_draft, name="policy-draft"),
     path("drafts/<int:draft_id>/review", acts.show_review, name="policy-review"),
     path("drafts/<int:draft_id>/ask", acts.ask, name="policy-ask"),
     path("drafts/<int:draft_id>/discard", acts.discard, name="policy-discard"),

@@ -125,6 +125,7 @@ CONSOLE = {
     "policy/<slug:slug>/history": SHOWN,
     "policy/<slug:slug>/drafts": WRITTEN,
     "policy/<slug:slug>/revert": DECIDED,
+    "policy/drafts/<int:draft_id>/": of_mine(SHOWN, 404, LOGIN),
     "policy/drafts/<int:draft_id>/review": of_mine(SHOWN, 404, LOGIN),
     "policy/drafts/<int:draft_id>/ask": of_mine(WRITTEN, 404, LOGIN),
     "policy/drafts/<int:draft_id>/discard": of_mine(WRITTEN, 404, LOGIN),

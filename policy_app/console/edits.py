@@ -1,0 +1,99 @@
+"""The editor's views: show, and save with one act on the rows."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from ecm_site.common import clock
+from ecm_site.common.problems import DomainError
+from policy_app.console import door
+from policy_app.console.acts import refusal_of
+from policy_app.console.editor_page import editor_page
+from policy_app.console.form_fields import document_from
+from policy_app.console.trying import trial_of
+from policy_app.kernel.evidence import number_at
+from policy_app.models import Draft
+from policy_app.services import drafting, tables
+from policy_app.services.actors import Actor
+from policy_app.services.refusals import NoSuch, NotAllowed
+
+type Json = dict[str, Any]
+
+
+@require_http_methods(["GET", "POST"])
+@door.for_members
+def edit_draft(request: HttpRequest, draft_id: int) -> HttpResponse:
+    """The editor; `POST` saves the form, after the act that the pressed button names."""
+    actor = door.editor(request) if request.method == "POST" else door.member(request)
+    draft = drafting.found(organisation_id=actor.organisation_id, draft_id=draft_id)
+    if request.method != "POST":
+        page = editor_page(draft, actor, clock.now(), trial_of(draft.content, request.GET))
+        return render(request, "policy/editor.html", {"page": page, "here": "policy"})
+    try:
+        _save(request, draft, actor)
+    except (NotAllowed, NoSuch):
+        raise
+    except DomainError as error:
+        return _again(request, draft_id, actor, error)
+    messages.success(request, "Saved.")
+    return redirect("policy-draft", draft_id=draft_id)
+
+
+def _save(request: HttpRequest, draft: Draft, actor: Actor) -> None:
+    revision = door.number_in(request.POST, "revision")
+    typed = document_from(request.POST, tables.document_of(draft.content))
+    act, _, place = request.POST.get("do", "save").partition(":")
+    content = tables.document_of(tables.canonical_text(typed))
+    drafting.edit(draft=draft, revision=revision, content=acted(content, act, place), by=actor, now=clock.now())
+
+
+def _again(request: HttpRequest, draft_id: int, actor: Actor, error: DomainError) -> HttpResponse:
+    """The form as it was typed. After somebody else's save it carries their revision: saving again replaces theirs."""
+    draft = drafting.found(organisation_id=actor.organisation_id, draft_id=draft_id)
+    trial = trial_of(draft.content, {})
+    typed = request.POST if "rules" in request.POST else None
+    page = editor_page(draft, actor, clock.now(), trial, typed=typed, refusal=refusal_of(error))
+    return render(request, "policy/editor.html", {"page": page, "here": "policy"}, status=error.status)
+
+
+def acted(document: Json, act: str, place: str) -> Json:
+    """The document after up, down, copy, delete, add or holds; any other act, or no such row, changes nothing."""
+    rules = list(document["rules"])
+    at = int(place) if place.isascii() and place.isdigit() and len(place) < 6 else -1
+    if act == "add":
+        # Off, and before the last: nothing changes until it is filled in.
+        rules.insert(max(len(rules) - 1, 0), {"id": _free(rules), "operation": "continue", "enabled": False})
+    elif act == "holds":
+        return _holds(document, at)
+    elif 0 <= at < len(rules):
+        _move_or_drop(rules, act, at)
+    return {**document, "rules": rules}
+
+
+def _move_or_drop(rules: list[Json], act: str, at: int) -> None:
+    if act == "delete":
+        del rules[at]
+    elif act == "copy":
+        rules.insert(at + 1, {**rules[at], "id": _free(rules), "enabled": False})
+    elif act == "up" and at > 0:
+        rules.insert(at - 1, rules.pop(at))
+    elif act == "down":
+        rules.insert(at + 1, rules.pop(at))
+
+
+def _free(rules: list[Json]) -> str:
+    taken = {rule["id"] for rule in rules}
+    return next(name for number in range(1, len(rules) + 2) if (name := f"P{number}") not in taken)
+
+
+def _holds(document: Json, at: int) -> Json:
+    """The argument of that place, confirmed for the number that stands there now."""
+    table = tables.parsed(tables.canonical_text(document))
+    arguments = [
+        {**each, "number": number_at(table, each["subject"]) or each["number"]} if index == at else each
+        for index, each in enumerate(document["arguments"])
+    ]
+    return {**document, "arguments": arguments}
