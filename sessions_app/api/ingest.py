@@ -1,5 +1,6 @@
 """The doors of ingest. Each reads the raw body itself, within limits, and answers with a receipt."""
 
+import re
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -38,7 +39,7 @@ class IngestView(APIView):
         now = timezone.now()
         context = Context(
             received_ms=int(now.timestamp() * 1000),
-            event=request.query_params.get("event", ""),
+            event=_event(request.query_params.get("event", "")),
             final=request.query_params.get("final") == "1",
         )
         sender = sender_of(request)
@@ -54,6 +55,15 @@ class IngestView(APIView):
     def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
         """The product's own receipt."""
         return Response(told(receipt), status=self.status)
+
+
+#: The name of a hook as snippets put it into the address.
+_EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
+
+
+def _event(text: str) -> str:
+    """The event that the address names; anything else is no name and may be what was said."""
+    return text if _EVENT.fullmatch(text) else ""
 
 
 def told(receipt: Receipt) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ecm_site.common.problems import DomainError
 from sessions_app.api import params, shapes
 from sessions_app.api.auth import READERS, AnyKey, ReadAccess, visible_teams
 from sessions_app.api.totals import GROUPS, totals
+from sessions_app.feeds.husk_strings import kept_id
 from sessions_app.models import Call, Host, Session
 from sessions_app.services import living
 from sessions_app.services.folding import MOST_FAILURES
@@ -62,7 +63,7 @@ def _sessions(request: Request, teams: QuerySet[Any]) -> QuerySet[Session]:
     if host := params.choice(request, "host", tuple(Host.values)):
         rows = rows.filter(host=host)
     if name := params.text(request, "host_session_id"):
-        rows = rows.filter(host_session_id=name)
+        rows = rows.filter(host_session_id=kept_id(name))
     return rows
 
 

@@ -13,7 +13,7 @@ from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refused
 from sessions_app.feeds.bodies import parse_records, payloads, unwrapped
 from sessions_app.feeds.claude_line import FOLDER_RANK
 from sessions_app.feeds.husk import husk
-from sessions_app.feeds.numbers import nanodollars, token_count
+from sessions_app.feeds.numbers import LARGEST, nanodollars, token_count
 from sessions_app.kernel.readings import MeterReading, Reading, SessionReading, Source
 
 #: A git remote is surer than any folder name.
@@ -100,7 +100,7 @@ def _usage(usage: object) -> dict[str, int | None]:
         "write_total": count("cache_creation_input_tokens"),
     }
     known = [value for value in leaves.values() if value is not None]
-    return {**leaves, "output": count("output_tokens"), "occupancy": sum(known) if known else None}
+    return {**leaves, "output": count("output_tokens"), "occupancy": min(sum(known), LARGEST) if known else None}
 
 
 def _permille(sample: Husk, window: str) -> int | None:

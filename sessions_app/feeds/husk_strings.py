@@ -70,7 +70,8 @@ def _content_text(value: str) -> Husk:
     return {SIZE: size_of(value)}
 
 
-def _id(value: str) -> str:
+def kept_id(value: str) -> str:
+    """An id as it is kept: one that is no plain word as a digest, so that equal ids stay equal."""
     if _PLAIN.fullmatch(value):
         return value
     cleaned = clean(value)
@@ -128,7 +129,7 @@ WRAPS = frozenset(wrap for _, wrap in keys.WRAPPERS)
 
 #: What becomes of a string, by its key.
 STRINGS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(keys.IDS, _id),
+    **dict.fromkeys(keys.IDS, kept_id),
     **dict.fromkeys(keys.TOKENS, token),
     **dict.fromkeys(keys.MODELS, _model),
     **dict.fromkeys(keys.TIMES, _time),

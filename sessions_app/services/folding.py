@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -98,9 +99,14 @@ def _write(session: Session, loaded: _Loaded, outcome: SessionFold, now: datetim
         mark_dirty(loaded.kin_ids, now)
 
 
-def _set(session: Session, fields: dict[str, object]) -> None:
+#: Summary fields that a record may fill with more than their column holds.
+LONGEST = {"version": 60, "branch": 200, "model": 120}
+
+
+def _set(session: Session, fields: dict[str, Any]) -> None:
     for name, value in fields.items():
-        setattr(session, name, value)
+        setattr(session, name, value[: LONGEST[name]] if name in LONGEST else value)
+    session.depth = min(session.depth, projecting.DEEPEST)
 
 
 def _parent(session: Session, label: str | None) -> Session | None:

@@ -12,6 +12,10 @@ from sessions_app.kernel.facts import CallFact, CompactionFact, Leaves, SessionF
 from sessions_app.kernel.zones import Zone
 from sessions_app.models import Call, Compaction, Thread, UsageSlot
 
+LONGEST_KEY, LONGEST_THREAD, LONGEST_SLOT = 240, 120, 160
+#: What the column of a depth holds.
+DEEPEST = (1 << 15) - 1
+
 
 def write(session_id: int, outcome: SessionFold) -> None:
     """Make the four projections of a session equal to the fold's outcome."""
@@ -43,6 +47,13 @@ def _write(model: type[models.Model], session_id: int, rows: Iterable[dict[str, 
         )
 
 
+def fitted(name: str, most: int) -> str:
+    """A name as long as its column: two long ones stay two."""
+    if len(name) <= most:
+        return name
+    return f"{name[: most - 17]}~{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
 def _digest(row: Mapping[str, Any]) -> str:
     return hashlib.blake2b(msgspec.json.encode(row, enc_hook=str, order="sorted"), digest_size=8).hexdigest()
 
@@ -60,9 +71,9 @@ def _leaves(leaves: Leaves) -> dict[str, int]:
 
 def _call(fact: CallFact) -> dict[str, Any]:
     return {
-        "key": fact.key,
+        "key": fitted(fact.key, LONGEST_KEY),
         "number": fact.number,
-        "thread": fact.thread[:120],
+        "thread": fitted(fact.thread, LONGEST_THREAD),
         "purpose": str(fact.purpose),
         "model": fact.model[:120],
         "started_at": fact.started_at,
@@ -79,7 +90,7 @@ def _call(fact: CallFact) -> dict[str, Any]:
         "zone": str(fact.zone or ""),
         "known_window": fact.known_window,
         "known_zone": str(fact.known_zone or ""),
-        "depth": fact.depth,
+        "depth": min(fact.depth, DEEPEST),
         "tool_share_permille": fact.tool_share_permille,
         "externalize_age_calls": fact.externalize_age_calls,
         "missed_tokens": fact.missed_tokens,
@@ -92,15 +103,15 @@ def _call(fact: CallFact) -> dict[str, Any]:
 
 def _compaction(fact: CompactionFact) -> dict[str, Any]:
     return {
-        "key": fact.key,
+        "key": fitted(fact.key, LONGEST_KEY),
         "number": fact.number,
         "kind": str(fact.kind),
         "state": str(fact.state),
         "trigger": fact.trigger,
-        "thread": fact.thread[:120],
+        "thread": fitted(fact.thread, LONGEST_THREAD),
         "at": fact.at,
         "duration_ms": fact.duration_ms,
-        "depth": fact.depth,
+        "depth": min(fact.depth, DEEPEST),
         "before_tokens": fact.before_tokens,
         "before_origin": fact.before_origin,
         "before_by_last_call": fact.before_by_last_call,
@@ -108,15 +119,15 @@ def _compaction(fact: CompactionFact) -> dict[str, Any]:
         "after_tokens": fact.after_tokens,
         "after_by_host": fact.after_by_host,
         "saved_tokens": fact.saved_tokens,
-        "next_call": fact.next_call,
-        "summary_call": fact.summary_call,
+        "next_call": fitted(fact.next_call, LONGEST_KEY),
+        "summary_call": fitted(fact.summary_call, LONGEST_KEY),
         "signals": list(fact.signals),
     }
 
 
 def _thread(fact: ThreadFact) -> dict[str, Any]:
     return {
-        "key": fact.key[:120],
+        "key": fitted(fact.key, LONGEST_THREAD),
         "agent_type": fact.agent_type[:120],
         "calls": fact.calls,
         "peak_occupancy": fact.peak_occupancy,
@@ -129,7 +140,7 @@ def _thread(fact: ThreadFact) -> dict[str, Any]:
 
 def _slot(fact: SlotFact) -> dict[str, Any]:
     return {
-        "key": fact.key[:160],
+        "key": fitted(fact.key, LONGEST_SLOT),
         "slot_at": fact.slot_at,
         "model": fact.model[:120],
         "calls": fact.calls,
