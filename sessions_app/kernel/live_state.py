@@ -221,7 +221,8 @@ def _window(state: LiveState, prices: "Prices") -> Window:
 
 def _expiry(state: LiveState) -> tuple[str | None, int | None, bool]:
     """When the prefix goes cold, by the lifetime that was written (else assumed short); a read renews it."""
-    if state.use is None or not state.use.held:
+    if state.use is None or not state.use.held or _compacted_after(state, state.use.at_ms, state.use.received_ms):
+        # What was held before a compaction is not what is held now, also where a gauge tells of now.
         return None, None, False
     seconds = state.written[1] if state.written else TTL_5M_SECONDS
     return _at(state.use.at_ms + seconds * 1000), seconds, state.written is None

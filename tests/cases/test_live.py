@@ -80,6 +80,11 @@ def test_now__compacted_by_hook_alone__older_usage_is_not_current() -> None:
     assert main([lines("msg_mock00007"), *post]).zone is Zone.UNKNOWN
 
 
+def test_now__gauge_after_a_compaction__no_expiry_of_what_was_held_before() -> None:
+    state = main([lines("compact_boundary"), samples()[3]])
+    assert (state.occupancy.value, state.cache_expires_at, state.cold_costs_usd) == (28_505, None, None)
+
+
 def test_now__a_late_copy_of_old_lines__changes_nothing() -> None:
     whole = states([lines("msg_mock00009")])[""]
     late = states([lines("msg_mock00009"), lines("msg_mock00003")])[""]

@@ -81,6 +81,18 @@ def ok(body: bytes) -> bytes:
 GOOD = ok(b'{"receipts":{},"answer":"","live":{"x":1}}')
 
 
+def body_on(connection: socket.socket) -> bytes:
+    """The body of the request that comes on a connection."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += connection.recv(65536)
+    head, _, body = data.partition(b"\r\n\r\n")
+    wanted = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+    while len(body) < wanted:
+        body += connection.recv(65536)
+    return body
+
+
 @contextmanager
 def server(answer: Callable[[socket.socket], None] | bytes = GOOD) -> Iterator[Border]:
     """A server on a free port of this machine; bytes are sent as they are, a function gets the connection."""
@@ -101,14 +113,7 @@ def server(answer: Callable[[socket.socket], None] | bytes = GOOD) -> Iterator[B
             if callable(answer):
                 answer(connection)
                 return
-            data = b""
-            while b"\r\n\r\n" not in data:
-                data += connection.recv(65536)
-            head, _, body = data.partition(b"\r\n\r\n")
-            wanted = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-            while len(body) < wanted:
-                body += connection.recv(65536)
-            border.bodies.append(body)
+            border.bodies.append(body_on(connection))
             connection.sendall(answer)
 
     threading.Thread(target=serve, daemon=True).start()

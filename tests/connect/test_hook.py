@@ -14,7 +14,7 @@ from sessions_app.feeds import claude_hooks, claude_statusline, claude_transcrip
 from sessions_app.feeds.base import Context
 from sessions_app.feeds.husk import husk
 from sessions_app.kernel.readings import CallReading, CompactionReading, Reading
-from tests.connect.client import Border, Home, closed_port, module, pythons, server, timed
+from tests.connect.client import GOOD, Border, Home, body_on, closed_port, module, pythons, server, timed
 from tests.support import deliveries as story
 
 #: Far below the ten seconds of the slow server, and ample for the start of an interpreter on a busy machine.
@@ -173,6 +173,31 @@ def test_hook__session_ends__what_the_host_writes_after_its_last_hook_is_told(ho
         write_lines(home, 2)
         assert path.read_text().startswith(first)
         wait_until(lambda: sum(len(b["lines"]) for b in border.bundles) == 2)
+
+
+def choosy(border: Border, connection: socket.socket) -> None:
+    """Takes no delivery with `poison` in it."""
+    with connection:
+        body = body_on(connection)
+        is_good = b"poison" not in body
+        if is_good:
+            border.bodies.append(body)
+        connection.sendall(GOOD if is_good else b"HTTP/1.1 413 X\r\nContent-Length: 2\r\n\r\nno")
+
+
+def test_deliver__one_hook_that_is_never_taken__the_others_go_and_it_is_counted(home: Home) -> None:
+    home.configure(closed_port())
+    for name in ("p1", "poison", "p3"):
+        home.run("hook", "claude-code", given=payload(home, prompt_id=name))
+    border = Border()
+    with server(lambda connection: choosy(border, connection)) as place:
+        home.configure(place.url)
+        home.run("deliver", str(home.folder), "now")
+        # The hooks have started one themselves.
+        wait_until(lambda: told_prompts(border) == ["p1", "p3"])
+        home.run("hook", "claude-code", given=payload(home, prompt_id="p4"))
+    assert [b["lost_hook_events"] for b in border.bundles] == [0, 1, 1]
+    assert not list((home.folder / ".ecm" / "spool").iterdir())
 
 
 def test_hook__torn_last_line__waits_until_it_is_whole(home: Home) -> None:
