@@ -104,6 +104,9 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-dirty": {"task": "sessions_app.sweep_dirty", "schedule": 2.0, "options": {"expires": 10}},
 }
 
+# The editor sends a whole table as one form: 200 rules with their conditions.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},

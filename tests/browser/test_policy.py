@@ -1,0 +1,119 @@
+"""Policies in a browser: one drafts, another approves, a third who edited cannot; and back again."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from policy_app.models import Draft, Policy
+from policy_app.services import drafting, installing, tables
+from policy_app.services.actors import Actor
+from sessions_app.models import Role
+from tests.support.world import NOW, World, user_of
+
+pytestmark = [pytest.mark.browser]
+
+SEVERE = ("serious", "critical")
+
+type Visitor = Callable[..., Page]
+
+
+@pytest.fixture
+def visit(world: World, browser: Browser, live_server: LiveServer) -> Iterator[Visitor]:
+    """`visit(role, **options)`: a page of that person's own context, in a world with the default policy."""
+    installing.ensure_default(organisation_id=world.mine.pk, four_eyes=True, now=NOW)
+    world.users["third"] = user_of("third", world.mine, None, Role.ADMIN)
+    opened: list[BrowserContext] = []
+
+    def open_page(role: str, **options: Any) -> Page:
+        client = Client()
+        client.force_login(world.users[role])
+        cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
+        context = browser.new_context(base_url=live_server.url, **options)
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
+        opened.append(context)
+        return context.new_page()
+
+    yield open_page
+    for context in opened:
+        context.close()
+
+
+def drafted(world: World) -> Draft:
+    """A draft of the editor's with RED at 65%."""
+    policy = Policy.objects.get(organisation_id=world.mine.pk)
+    user = world.users["editor"]
+    by = Actor(user.pk, user.username, world.mine.pk, may_edit=True)
+    draft = drafting.start(policy=policy, title="RED earlier", by=by, now=NOW)
+    content = tables.document_of(draft.content)
+    content["zones"]["red"] = "0.65"
+    return drafting.edit(draft=draft, revision=1, content=content, by=by, now=NOW)
+
+
+def said(page: Page, button: str, words: str) -> None:
+    """Fill in the reason beside a button, and press it."""
+    form = page.locator("form", has=page.get_by_role("button", name=button, exact=True))
+    form.locator("[name=reason]").fill(words)
+    form.get_by_role("button", name=button, exact=True).click()
+
+
+def test_life__without_javascript__goes_from_draft_to_version_and_back(world: World, visit: Visitor) -> None:
+    author = visit("editor", java_script_enabled=False)
+    author.goto("/policy/default/")
+    author.get_by_label("What do you want to change?").fill("RED earlier")
+    author.get_by_role("button", name="Start a draft").click()
+    author.get_by_label("RED begins at").fill("65%")
+    author.get_by_role("button", name="Save").first.click()
+    expect(author.get_by_text("RED from 75% to 65%.")).to_be_visible()
+    draft = author.url
+
+    third = visit("third", java_script_enabled=False)
+    third.goto(draft)
+    third.get_by_label("CRITICAL begins at").fill("85%")
+    third.get_by_role("button", name="Save").first.click()
+
+    author.goto(f"{draft}review")
+    said(author, "Ask for review", "Nine of 41 compactions came too late.")
+    third.goto(f"{draft}review")
+    expect(third.get_by_role("button", name="Approve")).to_be_disabled()
+    expect(third.get_by_text("You edited this draft (revision 3)")).to_be_visible()
+
+    boss = visit("organisation_admin", java_script_enabled=False)
+    boss.goto(f"{draft}review")
+    said(boss, "Approve", "The numbers hold.")
+    said(boss, "Publish", "From today on.")
+    expect(boss.get_by_text("Published: it is in force now.")).to_be_visible()
+
+    boss.goto("/policy/default/history")
+    boss.get_by_text("Bring version 1 back").click()
+    said(boss, "Publish its content again", "It was too early.")
+    expect(boss.get_by_role("heading", name="Version 3")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_pages__at_any_width__fit_and_have_no_serious_fault(
+    world: World, visit: Visitor, theme: str, width: int
+) -> None:
+    # axe is injected, which the pages' own policy rightly forbids.
+    page = visit("third", viewport={"width": width, "height": 900}, color_scheme=theme, bypass_csp=True)
+    where = f"/policy/drafts/{drafted(world).pk}/"
+    found: list[str] = []
+    for address in (
+        "/policy/",
+        "/policy/default/",
+        "/policy/default/history",
+        "/policy/audit/",
+        f"{where}?try=1&try-zone=RED",
+        f"{where}review",
+    ):
+        page.goto(address)
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), address
+        faults = Axe().run(page).response["violations"]
+        found += [f"{address} {f['id']}: {f['nodes'][0]['html'][:160]}" for f in faults if f["impact"] in SEVERE]
+    assert found == []
