@@ -90,9 +90,9 @@ def token(value: str) -> Any:
     """One word as it is, cleaned; a text, a path or a secret as its size."""
     if _PLAIN.fullmatch(value):
         return value
+    # Names of types and tools are ASCII; many languages write whole sentences without a space.
     cleaned = clean(value)
-    odd = len(cleaned) > LONGEST or "/" in cleaned or _FOREIGN_PATH.search(cleaned) or _SECRET.match(cleaned)
-    return cleaned if not odd else {SIZE: size_of(value)}
+    return cleaned if _PLAIN.fullmatch(cleaned) else {SIZE: size_of(value)}
 
 
 def _time(value: str) -> Any:

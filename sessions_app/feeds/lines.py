@@ -14,7 +14,7 @@ from sessions_app.kernel.readings import Reading
 LONGEST_LINE = 8 << 20
 DEEPEST = 64
 REPLACED = "utf8_replaced"
-#: White space of JSON, and the byte order mark that some editors put first.
+#: White space of JSON, and the byte order mark that some editors put first; joined files hold it between lines.
 _SPACE, _MARK = b" \t\r", b"\xef\xbb\xbf"
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
@@ -54,17 +54,18 @@ def parse_lines(body: bytes, context: Context, read: Read) -> Parsed:
 
 def _lines(body: bytes) -> Iterator[tuple[int, bytes, bool]]:
     """(1-based number, line without white space around it, whether it was ended); copies one line at a time."""
-    start, number, size = len(_MARK) if body.startswith(_MARK) else 0, 0, len(body)
+    start, number, size = 0, 0, len(body)
     while start < size:
         end = body.find(b"\n", start)
         stop = size if end < 0 else end
         number += 1
-        yield number, body[start:stop].strip(_SPACE), end >= 0
+        yield number, body[start:stop].removeprefix(_MARK).strip(_SPACE), end >= 0
         start = stop + 1
 
 
 def decode(line: bytes, limit: int = LONGEST_LINE) -> tuple[Any, bool]:
     """The value of one JSON text, and whether bytes had to be replaced. Refused with a code where it has none."""
+    line = line.removeprefix(_MARK)
     if len(line) > limit:
         raise Refused("line_too_large", "", f"{len(line):,} bytes; the limit is {limit:,}")
     if _nests_deeper(line, DEEPEST):

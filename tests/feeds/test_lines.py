@@ -46,6 +46,17 @@ def test_lines__byte_order_mark_first__ignored() -> None:
     assert seen(lines(b'\xef\xbb\xbf{"n":1}\n')) == [(1, 1)]
 
 
+def test_lines__byte_order_mark_between_lines_of_joined_files__ignored() -> None:
+    assert seen(lines(b'{"n":1}\n\xef\xbb\xbf{"n":2}\r\n\xef\xbb\xbf\n')) == [(1, 1), (2, 2)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_lines__another_encoding__each_line_refused_and_nothing_read(encoding: str) -> None:
+    parsed = lines('{"n":1}\n{"n":2}\n'.encode(encoding), final=True)
+    assert not parsed.items
+    assert {code for _, code in refused(parsed)} == {"not_json"}
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [

@@ -119,3 +119,12 @@ def test_feed__damaged_bytes__only_refusals(name: str) -> None:
         except Refused:
             continue
         check(feed, outcome)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_body__byte_order_mark_first__read_as_without(name: str) -> None:
+    context = Context(NOW_MS)
+    body = json.dumps(SAMPLES[name][0]).encode()
+    marked = FEEDS[name].parse(b"\xef\xbb\xbf" + body, context)
+    assert marked == FEEDS[name].parse(body, context)
+    assert marked.items
