@@ -1,5 +1,6 @@
 """Pages of the policies, as they are read."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,14 @@ def test_policy__its_rules__are_sentences_with_who_can_do_them(world: World) -> 
     assert "Your policy’s lines" in text
     assert "Users who set a trigger of their own set it at 60 to 75%" in text
     assert "version 1, installation" in text
+
+
+def test_policy__its_files__can_be_taken_away(world: World) -> None:
+    links = re.findall(r'href="(/api/[^"]+)"', page(world.users["viewer"], "/policy/default/"))
+    files = [page(world.users["viewer"], link) for link in links]
+    assert len(files) == 2
+    assert "sha256" in files[0]
+    assert files[1].startswith("{")
 
 
 def test_history__one_version__is_there_with_its_reason(world: World) -> None:
