@@ -3,7 +3,8 @@
 A clone of this repository, a fresh home, the real Claude Code in tmux, and a scripted model behind it. What the
 terminal showed becomes docs/quickstart.md; what the model served is compared with what the server counted, and any
 difference ends the run with an error. With --foreign the home has a collector of its own: the figures lack the
-calls that the host made for itself, until the collector forwards to the server too. Needs `claude` (or --claude PATH), tmux and git.
+calls that the host made for itself, until the collector forwards to the server too.
+Needs `claude` (or --claude PATH), tmux and git.
 """
 
 import argparse
@@ -45,6 +46,8 @@ TURNS = [
     Turn(9, 153_600, 700, 2_400, SUMMARY),
     Turn(5, 14_200, 9_800, 150, "I go on.", ("Bash", STEPS)),
     Turn(5, 24_000, 3_000, 90, "All done.", None, 1_500),
+    # Only of the second compaction of a home with a collector of its own. Telemetry does not split lifetimes.
+    Turn(9, 28_500, 600, 900, SUMMARY),
 ]
 COMPACTION = 7
 TITLE = Turn(310, 0, 0, 12, '{"title": "Run the checks"}')
