@@ -23,9 +23,9 @@ class Command(BaseCommand):
         if not key:
             raise CommandError("No ingest key. Run make up once (it writes first-run.txt), or set ECM_INGEST_KEY.")
         flags = [name for name, given in (("--http", http), ("--yes", yes)) if given]
-        arguments = ["connect", "--url", settings.PUBLIC_URL, "--key", key, *flags]
-        # The client takes over: it talks with the terminal and ends by itself.
-        os.execv(sys.executable, [sys.executable, str(CLIENT), *arguments])  # noqa: S606 - our own file
+        arguments = [sys.executable, str(CLIENT), "connect", "--url", settings.PUBLIC_URL, *flags]
+        # The client takes over: it talks with the terminal and ends by itself. Arguments can be read by others.
+        os.execve(sys.executable, arguments, {**os.environ, "ECM_KEY": key})  # noqa: S606 - our own file
 
 
 def key_of(data: Path) -> str:
