@@ -166,6 +166,7 @@ class Stage:
             "HOME": str(self.home),
             "PATH": path,
             "PS1": "$ ",
+            "HISTFILE": os.devnull,
             "ECM_DATA": str(self.data),
             "ECM_PORT": str(self.port),
             "ECM_DEMO": "0",
@@ -226,7 +227,11 @@ class Stage:
 
     def end(self) -> None:
         subprocess.run(["tmux", "-L", self.socket, "send-keys", "-t", ":server", "C-c"], capture_output=True)
-        time.sleep(4)
+        end = time.monotonic() + 30
+        # PostgreSQL ends last, and takes this file with it.
+        while (self.data / "pg" / "postmaster.pid").exists() and time.monotonic() < end:
+            time.sleep(0.3)
+        time.sleep(1)
         subprocess.run(["tmux", "-L", self.socket, "kill-server"], capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
