@@ -112,7 +112,8 @@ def sightings(feed: Feed, parsed: Parsed, context: Context) -> list[Sighting]:
         host = hosts[-1] if hosts else feed.host or str(Host.CANONICAL)
         place = (host, latest.get(host, ""))
         found.setdefault(place, Sighting(*place)).refused += len(parsed.refusals)
-    return list(found.values())
+    # In one order: two deliveries with the same versions would otherwise wait for each other.
+    return [found[place] for place in sorted(found)]
 
 
 def _version(item: Item) -> str:

@@ -12,6 +12,15 @@ from django.db import connection
 
 from sessions_app.kernel.readings import Reading, decode, encode
 
+#: The first half of the advisory lock under which the sessions of a team are made (any constant of our own).
+NEW_SESSIONS = 0x0EC4
+_FIND = (
+    "SELECT host, host_session_id, s.id FROM sessions_app_session s"
+    " JOIN unnest(%b::text[], %b::text[]) AS given (h, i) ON host = h AND host_session_id = i"
+    " WHERE team_id = %b ORDER BY s.id"
+)
+_LOCK = f"{_FIND} FOR NO KEY UPDATE OF s"
+
 
 class Name(NamedTuple):
     """A reading's place: session row, kind, source, key."""
@@ -32,24 +41,20 @@ def lock_sessions(team_id: int, names: Iterable[tuple[str, str]], now: datetime)
     """Row ids of (host, host session id), made when missing, locked in one order until commit."""
     pairs = sorted(set(names))
     with cursor() as cur:
-        rows = _locked(cur, team_id, pairs)
-        missing = [pair for pair in pairs if pair not in rows]
+        missing = sorted(set(pairs) - _found(cur, team_id, pairs, lock=False).keys())
         if missing:
+            # Whoever makes sessions waits here, before it holds any row; so rows are waited for in one order only.
+            cur.execute("SELECT pg_advisory_xact_lock(%b::int, %b::int)", (NEW_SESSIONS, team_id % (1 << 31)))
             # Only what is missing is inserted: a conflict would burn an id, and ids are addresses of pages.
+            missing = sorted(set(missing) - _found(cur, team_id, missing, lock=False).keys())
             _insert_sessions(cur, team_id, missing, now)
-            rows = _locked(cur, team_id, pairs)
-        return rows
+        return _found(cur, team_id, pairs, lock=True)
 
 
-def _locked(
-    cur: psycopg.Cursor[tuple[object, ...]], team_id: int, pairs: Sequence[tuple[str, str]]
+def _found(
+    cur: psycopg.Cursor[tuple[object, ...]], team_id: int, pairs: Sequence[tuple[str, str]], *, lock: bool
 ) -> dict[tuple[str, str], int]:
-    cur.execute(
-        "SELECT host, host_session_id, s.id FROM sessions_app_session s"
-        " JOIN unnest(%b::text[], %b::text[]) AS given (h, i) ON host = h AND host_session_id = i"
-        " WHERE team_id = %b ORDER BY s.id FOR NO KEY UPDATE OF s",
-        ([p[0] for p in pairs], [p[1] for p in pairs], team_id),
-    )
+    cur.execute(_LOCK if lock else _FIND, ([p[0] for p in pairs], [p[1] for p in pairs], team_id))
     return {(str(host), str(name)): int(str(pk)) for host, name, pk in cur}
 
 
