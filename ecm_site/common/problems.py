@@ -11,6 +11,7 @@ from http import HTTPStatus
 
 from django.core.exceptions import PermissionDenied
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
@@ -18,6 +19,9 @@ from rest_framework.views import set_rollback
 CONTENT_TYPE = "application/problem+json"
 #: Addresses that machines talk to; everything else is read by people.
 API_PREFIXES = ("/api/", "/otlp/")
+
+#: After how many seconds a sender should try again while the database is away.
+RETRY_SECONDS = 5
 
 logger = logging.getLogger(__name__)
 
@@ -59,11 +63,21 @@ def _answer(exc: Exception) -> HttpResponse | None:
         return problem("not_found", "There is nothing at this address.", 404)
     if isinstance(exc, PermissionDenied):
         return problem("permission_denied", "You may not do this.", 403)
+    if isinstance(exc, OperationalError | InterfaceError):
+        return _without_database(exc)
     if isinstance(exc, exceptions.ValidationError):
         return problem("invalid", "Some fields are not valid.", 400, errors=list(_errors(exc.get_full_details())))
     if isinstance(exc, exceptions.APIException):
         return _of_framework(exc)
     return None
+
+
+def _without_database(exc: Exception) -> HttpResponse:
+    """Senders try a 503 again and may give up after a 500; what they sent was not stored."""
+    logger.error("database unavailable: %s", type(exc).__name__)
+    response = problem("database_unavailable", "The database cannot be reached now. Please send it again.", 503)
+    response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
 
 
 def _of_framework(exc: exceptions.APIException) -> HttpResponse:

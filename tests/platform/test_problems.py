@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.http import Http404, HttpRequest
 from django.test import Client, RequestFactory
 from rest_framework import exceptions, serializers
@@ -65,6 +65,13 @@ def test_framework_refusal__stable_code__nothing_internal(error: Exception, stat
     got, body, _ = answer(refuse(error))
     assert (got, body["code"]) == (status, code)
     assert "id 7" not in json.dumps(body)
+
+
+@pytest.mark.parametrize("error", [OperationalError("secret host"), InterfaceError("closed")])
+def test_database_is_away__503_that_senders_try_again(error: Exception) -> None:
+    status, told, _ = answer(refuse(error))
+    assert (status, told["code"]) == (503, "database_unavailable")
+    assert "secret" not in str(told)
 
 
 def test_invalid_fields__nested__pointer_to_each() -> None:
