@@ -70,3 +70,5 @@ class Feed:
     host: str
     parse: Callable[[bytes, Context], Parsed]
     read: Callable[[Husk, Context], tuple[Reading, ...]]
+    #: Whether a body is lines, each whole by itself, so that a large one may be read in pieces.
+    by_line: bool = False

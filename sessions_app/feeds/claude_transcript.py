@@ -165,4 +165,4 @@ def _parent(line: Line) -> str | None:
     return None
 
 
-FEED = Feed("claude-code-transcript", "claude-code", parse, read)
+FEED = Feed("claude-code-transcript", "claude-code", parse, read, by_line=True)

@@ -52,6 +52,16 @@ def parse_lines(body: bytes, context: Context, read: Read) -> Parsed:
     return parsed
 
 
+def pieces(body: bytes, size: int) -> Iterator[tuple[bytes, int, bool]]:
+    """(whole lines of about `size` bytes, number of lines before them, whether they are the last)."""
+    start, before, view = 0, 0, memoryview(body)
+    while start < len(body):
+        end = body.find(b"\n", start + size - 1) + 1 or len(body)
+        piece = bytes(view[start:end])
+        yield piece, before, end == len(body)
+        start, before = end, before + piece.count(b"\n")
+
+
 def _lines(body: bytes) -> Iterator[tuple[int, bytes, bool]]:
     """(1-based number, line without white space around it, whether it was ended); copies one line at a time."""
     start, number, size = 0, 0, len(body)

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from ecm_site.common.enqueue import enqueue_on_commit
 from sessions_app.feeds.base import Context, Feed, Item, Parsed, Refusal, Refused
+from sessions_app.feeds.lines import pieces
 from sessions_app.kernel.readings import Reading, SessionReading
 from sessions_app.models import Host
 from sessions_app.services import living, sources, store
@@ -22,6 +23,8 @@ LONGEST_KEY = 240
 KEY_RANK = 1 << 50
 #: Remarks and refusals told in one answer; the rest is counted.
 MOST_TOLD = 1_000
+#: Bytes of lines read at a time: a record takes up to thirty times its size while it is read.
+PIECE = 2 << 20
 
 
 @dataclass(slots=True)
@@ -36,6 +39,16 @@ class Receipt:
     pending_bytes: int = 0
     session_ids: list[int] = field(default_factory=list)
 
+    def add(self, other: "Receipt") -> None:
+        """Count what became of the next piece of the delivery."""
+        self.accepted += other.accepted
+        self.duplicate += other.duplicate
+        self.ignored += other.ignored
+        self.refused = (self.refused + other.refused)[:MOST_TOLD]
+        self.warnings = (self.warnings + other.warnings)[:MOST_TOLD]
+        self.pending_bytes = other.pending_bytes
+        self.session_ids = sorted({*self.session_ids, *other.session_ids})
+
 
 @dataclass(frozen=True, slots=True)
 class Sender:
@@ -49,6 +62,8 @@ class Sender:
 
 def receive(*, sender: Sender, feed: Feed, body: bytes, context: Context, now: datetime) -> Receipt:
     """Read one body and store what it says. Item by item refusals; never half a batch."""
+    if feed.by_line and len(body) > PIECE:
+        return _receive_in_pieces(sender=sender, feed=feed, body=body, context=context, now=now)
     try:
         parsed = feed.parse(body, context)
     except Refused as refused:
@@ -60,6 +75,19 @@ def receive(*, sender: Sender, feed: Feed, body: bytes, context: Context, now: d
         receipt = keep(sender=sender, feed=feed, parsed=parsed, context=context, now=now)
         sources.note(sender=sender, feed=feed, parsed=parsed, context=context, now=now)
     return receipt
+
+
+def _receive_in_pieces(*, sender: Sender, feed: Feed, body: bytes, context: Context, now: datetime) -> Receipt:
+    """The same for a large body of lines: still all or nothing, but one piece in memory at a time."""
+    whole = Receipt()
+    with transaction.atomic():
+        for piece, before, is_last in pieces(body, PIECE):
+            parsed = feed.parse(piece, context if is_last else replace(context, final=True))
+            parsed.refusals = [replace(r, position=r.position + before) for r in parsed.refusals]
+            parsed.warnings = [replace(r, position=r.position + before) for r in parsed.warnings]
+            whole.add(keep(sender=sender, feed=feed, parsed=parsed, context=context, now=now))
+            sources.note(sender=sender, feed=feed, parsed=parsed, context=context, now=now)
+    return whole
 
 
 def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: datetime) -> Receipt:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sessions_app.feeds.base import Context, Husk, Parsed, Refused
 from sessions_app.feeds.husk import husk
-from sessions_app.feeds.lines import LONGEST_LINE, decode, parse_lines
+from sessions_app.feeds.lines import LONGEST_LINE, decode, parse_lines, pieces
 from sessions_app.kernel.readings import Reading
 from tests.support.inputs import NOW_MS
 
@@ -139,3 +139,15 @@ def test_decode__integer_beyond_64_bits__kept_for_the_rule_of_counts() -> None:
 def test_decode__longest_line__is_the_limit() -> None:
     with pytest.raises(Refused):
         decode(b" " * (LONGEST_LINE + 1))
+
+
+@given(st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")), max_size=12), st.integers(1, 20))
+def test_pieces__of_any_size__whole_lines_and_nothing_lost(found: list[bytes], size: int) -> None:
+    body = b"\n".join(found)
+    cut = list(pieces(body, size))
+    assert b"".join(piece for piece, _, _ in cut) == body
+    assert all(piece.endswith(b"\n") and len(piece) >= size for piece, _, is_last in cut if not is_last)
+    assert [is_last for _, _, is_last in cut] == [False] * (len(cut) - 1) + [True] * bool(cut)
+    assert [before for _, before, _ in cut] == [
+        b"".join(piece for piece, _, _ in cut[:number]).count(b"\n") for number in range(len(cut))
+    ]
