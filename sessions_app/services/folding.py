@@ -1,11 +1,12 @@
 """Folding: run the pure fold over a session's readings and write what changed."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Count
 
 from sessions_app.kernel.facts import FoldInput, SessionFold
 from sessions_app.kernel.fold import fold
@@ -19,6 +20,8 @@ from sessions_app.services.store import mark_dirty
 LOCK_SPACE = 0x0EC3
 #: After so many failures in a row a session is parked until news comes.
 MOST_FAILURES = 3
+#: Readings of a session that is large: some 3 KB each while it is folded.
+LARGE = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def _lock(session_id: int) -> bool:
 
 def _load(session: Session) -> _Loaded:
     rows = ReadingRow.objects.filter(session=session).values_list("kind", "body")
-    readings = [decode(kind, body) for kind, body in rows]
+    readings = [decode(kind, body) for kind, body in rows.iterator(chunk_size=5_000)]
     kin = kinship.kin_of(session, [r for r in readings if isinstance(r, CallReading)])
     given = FoldInput(
         session=kinship.label(session.host, session.host_session_id),
@@ -123,6 +126,12 @@ def dirty_ids(*, limit: int, older_than: datetime | None = None) -> list[int]:
     if older_than is not None:
         waiting = waiting.filter(dirty_at__lt=older_than)
     return list(waiting.order_by("dirty_at").values_list("pk", flat=True)[:limit])
+
+
+def large_ids(ids: Collection[int], most: int = LARGE) -> frozenset[int]:
+    """Those of these sessions whose fold takes hundreds of megabytes."""
+    rows = ReadingRow.objects.filter(session__in=ids).values("session_id").annotate(readings=Count("pk"))
+    return frozenset(rows.filter(readings__gt=most).values_list("session_id", flat=True))
 
 
 def fold_all(ids: Iterable[int], now: datetime) -> int:

@@ -1,6 +1,7 @@
 """Write projections by difference: only rows whose content changed are touched."""
 
 import hashlib
+import itertools
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
@@ -12,6 +13,7 @@ from sessions_app.kernel.facts import CallFact, CompactionFact, Leaves, SessionF
 from sessions_app.kernel.zones import Zone
 from sessions_app.models import Call, Compaction, Thread, UsageSlot
 
+BATCH = 2_000
 LONGEST_KEY, LONGEST_THREAD, LONGEST_SLOT = 240, 120, 160
 #: What the column of a depth holds.
 DEEPEST = (1 << 15) - 1
@@ -28,23 +30,17 @@ def write(session_id: int, outcome: SessionFold) -> None:
 def _write(model: type[models.Model], session_id: int, rows: Iterable[dict[str, Any]]) -> None:
     manager = model._default_manager
     stored = dict(manager.filter(session_id=session_id).values_list("key", "digest"))
-    fresh: list[models.Model] = []
-    names: list[str] = []
-    for row in rows:
-        digest = _digest(row)
-        if stored.pop(row["key"], None) != digest:
-            fresh.append(model(session_id=session_id, digest=digest, **row))
-            names = names or [name for name in row if name != "key"]
-    if stored:
-        manager.filter(session_id=session_id, key__in=stored).delete()
-    if fresh:
+    changed = ((row, digest) for row in rows if stored.pop(row["key"], None) != (digest := _digest(row)))
+    # Batch by batch: the rows of a long session would take more memory than everything else of it.
+    for batch in itertools.batched(changed, BATCH):
         manager.bulk_create(
-            fresh,
-            batch_size=2_000,
+            [model(session_id=session_id, digest=digest, **row) for row, digest in batch],
             update_conflicts=True,
             unique_fields=["session", "key"],
-            update_fields=["digest", *names],
+            update_fields=["digest", *(name for name in batch[0][0] if name != "key")],
         )
+    if stored:
+        manager.filter(session_id=session_id, key__in=stored).delete()
 
 
 def fitted(name: str, most: int) -> str:

@@ -20,6 +20,8 @@ from sessions_app.services.findings import Findings
 from sessions_app.services.ingest import Sender
 
 BAR = 12
+#: So long the worker may take over one large session.
+PATIENCE_SECONDS = 120
 
 
 class Command(BaseCommand):
@@ -74,14 +76,26 @@ class Command(BaseCommand):
     def _fold(self) -> None:
         """Do here what the worker has not done yet, so that the sentences below are complete."""
         waiting = folding.dirty_ids(limit=1_000_000)
+        large = folding.large_ids(waiting)
         for number, session_id in enumerate(waiting, 1):
-            folding.fold_all([session_id], timezone.now())
+            if session_id not in large:
+                folding.fold_all([session_id], timezone.now())
             if sys.stdout.isatty() and number % 10 == 0:
                 self.stdout.write(f"\r  Working out what happened   {number} of {len(waiting)} sessions", ending="")
-        while Session.objects.dirty().filter(fold_failures__lt=folding.MOST_FAILURES).exists():
-            folding.fold_all(folding.dirty_ids(limit=1_000), timezone.now())
+        self._wait_for_worker()
+        while waits := folding.dirty_ids(limit=1_000):
+            folding.fold_all(waits, timezone.now())
             time.sleep(0.05)
         self.stdout.write("\r" if sys.stdout.isatty() and waiting else "", ending="")
+
+    def _wait_for_worker(self) -> None:
+        """Leave the largest sessions to the worker, which takes their memory, as long as it gets on with them."""
+        before, patience = None, time.monotonic() + PATIENCE_SECONDS
+        while (left := frozenset(folding.dirty_ids(limit=1_000))) and time.monotonic() < patience:
+            if left != before:
+                before, patience = left, time.monotonic() + PATIENCE_SECONDS
+            folding.fold_all(sorted(left - folding.large_ids(left)), timezone.now())
+            time.sleep(0.1)
 
     def _tell(self, found: Findings, refused: list[tuple[Path, Any]]) -> None:
         write = self.stdout.write
