@@ -23,6 +23,9 @@ FLAGS, FLAG_NAMES = "~flags", frozenset(("utf8_replaced",))
 #: An image costs by its pixels; whatever its bytes, it is no larger than about 1,600 tokens.
 IMAGE_BYTES = 6_400
 
+#: Where somebody works is told of a line; inside a block of a message the same names are what was said.
+_PLACES = keys.BRANCHES | keys.FOLDERS | keys.REMOTES | keys.PROJECTS
+
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 #: Names of telemetry attributes; other keys with a dot may be names of files.
 _DOTTED = re.compile(r"(?:gen_ai|event|session|prompt|agent|service|usage|os|host)(?:\.[a-z0-9_]{1,40}){1,5}")
@@ -141,6 +144,8 @@ def _block(block: Any) -> Husk:
             out[key] = _content(value)
         elif key == "input" and kind is dict:
             out[key] = _input(block.get("name"), value)
+        elif key in _PLACES:
+            out[key] = {SIZE: size_of(value)}
         elif key in STRINGS or _is_name(key):
             out[key] = _leaf(key, value)
     return out

@@ -129,6 +129,7 @@ def test_husk__blocks_of_a_message__type_ids_tool_and_sizes() -> None:
         {"type": "tool_result", "tool_use_id": "toolu_1", "is_error": False, "content": "äb"},
         {"type": "tool_result", "tool_use_id": "toolu_2", "content": [{"type": "text", "text": "abcd"}]},
         {"type": "tool_use", "id": "toolu_3", "name": "memory", "input": {"command": "create", "path": "/memories/a"}},
+        {"type": "text", "text": "", "cwd": "to the moon", "branch": "on/tuesday"},
         "bare",
     ]
     assert husk({"message": {"role": "assistant", "content": content}})["message"]["content"] == [
@@ -137,6 +138,7 @@ def test_husk__blocks_of_a_message__type_ids_tool_and_sizes() -> None:
         {"type": "tool_result", "tool_use_id": "toolu_1", "is_error": False, "content": {"~bytes": 3}},
         {"type": "tool_result", "tool_use_id": "toolu_2", "content": {"~bytes": 4}},
         {"type": "tool_use", "id": "toolu_3", "name": "memory", "input": {"~bytes": 41, "command": "create"}},
+        {"type": "text", "text": {"~bytes": 0}, "cwd": {"~bytes": 11}, "branch": {"~bytes": 10}},
         {"~bytes": 4},
     ]
 
