@@ -12,8 +12,9 @@ MARKED_WINDOW = 1_000_000
 
 #: Leading path segments that name a cloud, a gateway or a maker.
 _ROUTES = re.compile(
-    r"(?:anthropic|azure|azure_ai|bedrock|bedrock_converse|converse|gemini|global|google|googleai|invoke|litellm_proxy"
-    r"|models|moonshotai|openai|openrouter|publishers|vertex|vertex_ai|x-ai|xai)/(?=.)"
+    r"(?:amazon-bedrock|anthropic|azure|azure_ai|bedrock|bedrock_converse|converse|gemini|global|google|googleai|invoke|litellm_proxy"
+    r"|models|moonshotai|openai|openrouter|publishers|vertex|vertex_ai|x-ai|xai"
+    r"|projects/[^/]+/locations/[^/]+|(?:us|us-gov|eu|ap|ca|sa|me|af|il|mx)-[a-z]+-\d)/(?=.)"
 )
 _REGION = re.compile(r"^(?:us-gov|us|eu|apac|ap|jp|au|ca|sa|me|af|global)\.(?=[a-z])")
 _VENDOR = re.compile(r"^(?:anthropic|openai|google)\.")
