@@ -1,12 +1,13 @@
 """Folding: run the pure fold over a session's readings and write what changed."""
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
-from django.db.models import Count
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import Count, F
 
 from sessions_app.kernel.facts import FoldInput, SessionFold
 from sessions_app.kernel.fold import fold
@@ -18,8 +19,10 @@ from sessions_app.services.store import mark_dirty
 
 #: The first half of the advisory lock of a session's fold (any constant of our own).
 LOCK_SPACE = 0x0EC3
-#: After so many failures in a row a session is parked until news comes.
-MOST_FAILURES = 3
+#: After so many attempts without an end a session is parked until news comes.
+MOST_FAILURES = 5
+#: What a fold may meet and get over by itself.
+PASSING = (OperationalError, InterfaceError)
 #: Readings of a session that is large: some 3 KB each while it is folded.
 LARGE = 50_000
 
@@ -29,6 +32,42 @@ class _Loaded:
     given: FoldInput
     kin_ids: tuple[int, ...]
     digest: str
+
+
+def attempt(*, session_id: int, now: datetime) -> bool:
+    """Fold one session if it is not parked; what fails is noted and raises nothing but a passing failure.
+
+    An attempt is counted before it starts: one that takes its worker with it can count nothing afterwards,
+    and its message comes back for ever.
+    """
+    if not _begin(session_id, now):
+        return False
+    done = False
+    try:
+        done = fold_session(session_id=session_id, now=now)
+    except PASSING:
+        _withdraw(session_id)
+        raise
+    except Exception as error:
+        park(session_id=session_id, error=error, now=now)
+        return False
+    if not done:
+        _withdraw(session_id)
+    return done
+
+
+def _begin(session_id: int, now: datetime) -> bool:
+    waiting = Session.objects.dirty().filter(pk=session_id)
+    if waiting.filter(fold_failures__lt=MOST_FAILURES).update(fold_failures=F("fold_failures") + 1):
+        return True
+    waiting.filter(fold_error="").update(fold_error=f"worker lost at {now:%Y-%m-%d %H:%M}")
+    return False
+
+
+def _withdraw(session_id: int) -> None:
+    """Take the count of an attempt back: it said nothing about the session."""
+    with suppress(*PASSING):
+        Session.objects.filter(pk=session_id, fold_failures__gt=0).update(fold_failures=F("fold_failures") - 1)
 
 
 def fold_session(*, session_id: int, now: datetime) -> bool:
@@ -49,10 +88,9 @@ def park(*, session_id: int, error: Exception, now: datetime) -> None:
     """Note a failed fold where people can see it."""
     with transaction.atomic():
         session = Session.objects.select_for_update(no_key=True).get(pk=session_id)
-        session.fold_failures = min(session.fold_failures + 1, MOST_FAILURES)
         # The class and our own sentence only: a message may quote a record.
         session.fold_error = f"{type(error).__name__} at {now:%Y-%m-%d %H:%M}"
-        session.save(update_fields=["fold_failures", "fold_error"])
+        session.save(update_fields=["fold_error"])
 
 
 def unpark() -> int:
@@ -135,11 +173,9 @@ def large_ids(ids: Collection[int], most: int = LARGE) -> frozenset[int]:
 
 
 def fold_all(ids: Iterable[int], now: datetime) -> int:
-    """Fold these sessions one after the other; a failing one is parked and does not stop the rest."""
+    """Fold these sessions one after the other; a failing one does not stop the rest."""
     done = 0
     for session_id in ids:
-        try:
-            done += fold_session(session_id=session_id, now=now)
-        except Exception as error:
-            park(session_id=session_id, error=error, now=now)
+        with suppress(*PASSING):
+            done += attempt(session_id=session_id, now=now)
     return done

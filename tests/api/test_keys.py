@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from sessions_app.models import ApiKey, Developer, Team
-from sessions_app.services import keys
+from sessions_app.services import folding, keys
 from tests.api.conftest import Caller
 from tests.support.world import NOW, World, session_in
 
@@ -107,7 +107,7 @@ def test_key__revoked__opens_nothing_any_more(world: World, ask: Caller) -> None
 
 def test_lag__dirty_sessions__are_counted_in_own_teams_only(world: World, ask: Caller) -> None:
     session_in(world.one, "a", revision=2, folded_revision=1)
-    session_in(world.one, "parked", revision=2, folded_revision=1, fold_failures=3)
+    session_in(world.one, "parked", revision=2, folded_revision=1, fold_failures=folding.MOST_FAILURES)
     session_in(world.one, "clean", revision=2, folded_revision=2)
     session_in(world.two, "b", revision=2, folded_revision=1)
     session_in(world.foreign, "c", revision=2, folded_revision=1)
