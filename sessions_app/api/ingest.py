@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from ecm_site.common.http import read_body
 from ecm_site.common.problems import DomainError
 from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
-from sessions_app.feeds import canonical, claude_hooks, claude_otlp, claude_statusline, claude_transcript
+from sessions_app.feeds import canonical, claude_hooks, claude_statusline, claude_transcript, otlp_hosts
 from sessions_app.feeds.base import Context, Feed, Refused
 from sessions_app.services import ingest
 from sessions_app.services.ingest import Receipt
@@ -136,12 +136,12 @@ class OtlpView(IngestView):
 class OtlpLogsView(OtlpView):
     """`POST /otlp/v1/logs`."""
 
-    feed = claude_otlp.LOGS
+    feed = otlp_hosts.LOGS
     rejected = "rejectedLogRecords"
 
 
 class OtlpMetricsView(OtlpView):
     """`POST /otlp/v1/metrics`."""
 
-    feed = claude_otlp.METRICS
+    feed = otlp_hosts.METRICS
     rejected = "rejectedDataPoints"

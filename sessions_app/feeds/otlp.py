@@ -68,13 +68,20 @@ class Found:
     flat: Husk | Refused
 
 
-def parse(body: bytes, context: Context, kind: Kind, read: Read) -> Parsed:
-    """Read an export record by record. Raises Refused for a body in which no record can be told apart."""
+def parse(
+    body: bytes, context: Context, kind: Kind, read: Read, host_of: Callable[[Husk], str] | None = None
+) -> Parsed:
+    """Read an export record by record; `host_of` names the host of each where an address takes several.
+
+    Raises Refused for a body in which no record can be told apart.
+    """
     parsed = Parsed()
     for position, found in enumerate(records(body, kind), 1):
         try:
             if isinstance(found.flat, Refused):
                 raise found.flat
+            if host_of is not None:
+                found.flat["host"] = host_of(found.flat)
             parsed.items.append(Item(position, found.flat, read(found.flat, context)))
         except Refused as refused:
             place = found.pointer + _within(found.raw, refused.pointer)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sessions_app.feeds import canonical, claude_hooks, claude_otlp, claude_statusline, claude_transcript
+from sessions_app.feeds import canonical, claude_hooks, claude_otlp, claude_statusline, claude_transcript, otlp_hosts
 from sessions_app.feeds.base import Feed
 
 FEEDS: Mapping[str, Feed] = {
@@ -14,5 +14,7 @@ FEEDS: Mapping[str, Feed] = {
         claude_otlp.METRICS,
         claude_statusline.FEED,
         claude_transcript.FEED,
+        otlp_hosts.LOGS,
+        otlp_hosts.METRICS,
     )
 }

@@ -105,7 +105,7 @@ def test_tick__one_request_told_twice_differently__is_said(world: World) -> None
     tell(
         world,
         Delivery("claude-code-transcript", json.dumps(call(400)).encode()),
-        Delivery("claude-code-otlp-logs", json.dumps(logs).encode()),
+        Delivery("any-otlp-logs", json.dumps(logs).encode()),
     )
     assert "Two ways tell one call differently" in tick(world)
 
@@ -194,7 +194,7 @@ def test_snippet__its_addresses__take_what_the_host_sends(world: World) -> None:
         assert Client().post(status, sample, "application/json", headers=headers).json()["refused"] == []
     assert set(SourceRow.objects.values_list("feed", flat=True)) == {
         "claude-code-hook",
-        "claude-code-otlp-logs",
+        "any-otlp-logs",
         "claude-code-statusline",
     }
 
