@@ -14,7 +14,7 @@ from policy_app.console.acts import refusal_of
 from policy_app.console.editor_page import editor_page
 from policy_app.console.form_fields import document_from
 from policy_app.console.trying import trial_of
-from policy_app.kernel.evidence import number_at
+from policy_app.kernel.evidence import confirmed_again
 from policy_app.models import Draft
 from policy_app.services import drafting, tables
 from policy_app.services.actors import Actor
@@ -92,8 +92,7 @@ def _free(rules: list[Json]) -> str:
 def _holds(document: Json, at: int) -> Json:
     """The argument of that place, confirmed for the number that stands there now."""
     table = tables.parsed(tables.canonical_text(document))
-    arguments = [
-        {**each, "number": number_at(table, each["subject"]) or each["number"]} if index == at else each
-        for index, each in enumerate(document["arguments"])
-    ]
-    return {**document, "arguments": arguments}
+    if not 0 <= at < len(table.arguments):
+        return document
+    held = table.arguments[at]
+    return tables.document_of(tables.canonical_text(confirmed_again(table, held.subject, held.evidence)))

@@ -8,9 +8,11 @@ from policy_app.models import Policy, Version
 from policy_app.services import auditing
 from policy_app.services.actors import Actor, require_approve
 from policy_app.services.locks import lock_organisation
-from policy_app.services.refusals import NoSuch, Taken, checked_reason, checked_text
+from policy_app.services.refusals import NoSuch, Reserved, Taken, checked_reason, checked_text
 
 MOST_NAME = 120
+#: Slugs that name pages beside the policies.
+RESERVED = frozenset(("assignments", "audit", "drafts", "evidence", "pins", "policies", "scopes", "versions"))
 
 
 def named(*, organisation_id: int, slug: str) -> Policy:
@@ -35,8 +37,10 @@ def numbered(*, policy: Policy, number: int | None) -> Version:
 
 @transaction.atomic
 def create(*, slug: str, name: str, four_eyes: bool, reason: str, by: Actor, now: datetime) -> Policy:
-    """A policy without versions. Raises `NotAllowed`, `Taken` or `BadText`."""
+    """A policy without versions. Raises `NotAllowed`, `Taken`, `Reserved` or `BadText`."""
     require_approve(by, by.organisation_id)
+    if slug in RESERVED:
+        raise Reserved(slug)
     lock_organisation(by.organisation_id)
     if Policy.objects.of(by.organisation_id).filter(slug=slug).exists():
         raise Taken("policy")

@@ -87,6 +87,13 @@ class Taken(DomainError):
         super().__init__("slug_taken", f"There is such a {what} already.", 409, pointer="/slug")
 
 
+class Reserved(DomainError):
+    """400: the slug is that of a page."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__("bad_slug", f"“{slug}” is the address of a page; choose another slug.", pointer="/slug")
+
+
 class BadText(DomainError):
     """400: a text is missing, too long or holds NUL."""
 
