@@ -192,7 +192,7 @@ def test_deliver__one_hook_that_is_never_taken__the_others_go_and_it_is_counted(
     border = Border()
     with server(lambda connection: choosy(border, connection)) as place:
         home.configure(place.url)
-        home.run("deliver", str(home.folder), "now")
+        home.run("deliver", "claude-code", str(home.folder), "now")
         # The hooks have started one themselves.
         wait_until(lambda: told_prompts(border) == ["p1", "p3"])
         home.run("hook", "claude-code", given=payload(home, prompt_id="p4"))

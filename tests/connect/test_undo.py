@@ -184,7 +184,7 @@ def test_connect__over_http_after_the_client__no_client_is_left(home: Home) -> N
     assert home.settings.read_text() == THEIRS
 
 
-@pytest.mark.parametrize("arguments", [("codex",), ("--url",), ("--yess",), ("--url", "ftp://x", "--key", "k")])
+@pytest.mark.parametrize("arguments", [("emacs",), ("--url",), ("--yess",), ("--url", "ftp://x", "--key", "k")])
 def test_connect__arguments_that_are_not_known__said(arguments: tuple[str, ...], home: Home) -> None:
     outcome = home.run("connect", *arguments)
     assert (outcome.returncode, outcome.stderr) == (1, "")
