@@ -5,6 +5,7 @@ a compaction's hook without `prompt_id` is named by its receipt too: three such 
 """
 
 import hashlib
+import json
 from collections import Counter
 from typing import Any
 
@@ -13,7 +14,7 @@ import msgspec
 from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refused
 from sessions_app.feeds.bodies import parse_records, payloads, unwrapped
 from sessions_app.feeds.claude_line import FOLDER_RANK, MINUTE_MS, is_externalizing
-from sessions_app.feeds.husk import husk, size_of
+from sessions_app.feeds.husk import SIZE, husk, size_of
 from sessions_app.kernel.joins import Ranked
 from sessions_app.kernel.readings import (
     CompactionReading,
@@ -44,14 +45,27 @@ FAILURES = frozenset(
 )
 
 
+#: Hooks that tell how a tool use ended.
+TOOL_ENDS = ("PostToolUse", "PostToolUseFailure")
+
+
 def reduce(record: Any) -> Husk:
-    """The husk of a payload, and the name of the API failure that ended a turn."""
+    """The husk of a payload, the name of the API failure that ended a turn, and a tool's input as a hash."""
     reduced = husk(record)
     for place, payload in payloads(record):
         failure = payload.get("error")
         if payload.get("hook_event_name") == "StopFailure" and isinstance(failure, str) and failure in FAILURES:
             (reduced[place] if place else reduced)["error_type"] = failure
+        given = payload.get("tool_input")
+        if payload.get("hook_event_name") in TOOL_ENDS and isinstance(given, dict) and SIZE not in given:
+            (reduced[place] if place else reduced)["input_hash"] = input_hash(str(payload.get("session_id")), given)
     return reduced
+
+
+def input_hash(session: str, given: dict[str, Any]) -> str:
+    """By which equal inputs of one session are known again, and nothing else: the session is mixed in."""
+    text = json.dumps([session, given], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def parse(body: bytes, context: Context) -> Parsed:
@@ -128,8 +142,10 @@ class _Hook:
             found.append(self._mark(mark, self._name(mark), detail))
         tool, use, given = self.text("tool_name"), self.text("tool_use_id"), self.payload.get("tool_input")
         command = given.get("command") if isinstance(given, dict) else None
-        if self.event == "PostToolUse" and use and is_externalizing(tool, command):
-            found.append(self._mark(Mark.EXTERNALIZE, use, tool))
+        # The client knows its user's note files; the tool's name alone does not tell them.
+        sink = tool if is_externalizing(tool, command) else self.text("externalizes")
+        if self.event == "PostToolUse" and use and sink:
+            found.append(self._mark(Mark.EXTERNALIZE, use, sink))
         return found
 
     def _name(self, mark: Mark) -> str:
@@ -166,7 +182,7 @@ class _Hook:
 
     def steps(self) -> list[Reading]:
         use = self.text("tool_use_id")
-        if self.event not in ("PostToolUse", "PostToolUseFailure") or not use:
+        if self.event not in TOOL_ENDS or not use:
             return []
         size = ToolSize(
             name=self.text("tool_name") or None,
@@ -175,6 +191,7 @@ class _Hook:
             failed=int(self.event == "PostToolUseFailure"),
             at_ms=self.received_ms,
             thread=self.text("agent_id"),
+            input_hash=self.text("input_hash"),
         )
         minute = str(self.received_ms // MINUTE_MS)
         return [StepsReading(session=self.session, source=Source.HOOK, key=minute, tools={use: size})]

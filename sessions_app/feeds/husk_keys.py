@@ -14,6 +14,7 @@ IDS = _words(
     " thread_id threadId tool_use_id toolUseId toolUseID parentToolUseID parent_tool_use_id sourceToolUseID"
     " sourceToolAssistantUUID compactedToolIds interruptedMessageId trace_id traceId span_id spanId parentSpanId"
     " generation_id series session.id prompt.id request.id conversation.id gen_ai.response.id gen_ai.conversation.id"
+    " input_hash"
 )
 
 #: One-word values: types, states, roles, reasons, names of tools and agents, versions.
@@ -24,7 +25,7 @@ TOKENS = _words(
     " hookEvent hook_event source reason tool_name toolName error_type notification_type precompute_reuse query_source"
     " querySource command_name command_source cache_miss_reason event signal host provider api thread purpose leaf"
     " convention window_origin unit currency temporality aggregation developer team service.name service.version"
-    " event.name agent.name agent.source error.type success decision"
+    " event.name agent.name agent.source error.type success decision externalizes"
 )
 
 #: Models; these alone may hold a slash.

@@ -61,6 +61,7 @@ def _filled(first: ToolSize, second: ToolSize) -> ToolSize:
         failed=second.failed if first.failed is None else first.failed,
         at_ms=second.at_ms if first.at_ms is None else first.at_ms,
         thread=first.thread or second.thread,
+        input_hash=first.input_hash or second.input_hash,
     )
 
 

@@ -248,6 +248,8 @@ class ToolSize(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, ar
     failed: int | None = None
     at_ms: int | None = None
     thread: str = ""
+    #: Equal for equal inputs of one session; empty where the source does not tell.
+    input_hash: str = ""
 
     def merge(self, other: "ToolSize") -> "ToolSize":
         """The join of two sightings of one tool use."""
@@ -258,6 +260,7 @@ class ToolSize(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, ar
             failed=largest(self.failed, other.failed),
             at_ms=smallest(self.at_ms, other.at_ms),
             thread=max(self.thread, other.thread),
+            input_hash=max(self.input_hash, other.input_hash),
         )
 
 
