@@ -55,6 +55,7 @@ def calls_of(message: Husk, base: dict[str, Any], rank: int, line_id: str) -> It
         speed=_text(rank, usage.get("speed")),
         miss_reason=_text(rank, miss.get("type")),
         missed_tokens=_safe(miss.get("cache_missed_input_tokens")),
+        **_cleared(message),
     )
     if len(passes) > 1 or (passes and passes[0][1].get("type") != "message"):
         shared = {**base, "request_id": None, "uuids": (), "parents": base["uuids"], "stop_reason": stop_reason}
@@ -134,6 +135,18 @@ def _miss(message: Husk) -> Husk:
     diagnostics = message.get("diagnostics")
     reason = diagnostics.get("cache_miss_reason") if type(diagnostics) is dict else None
     return reason if type(reason) is dict else {}
+
+
+def _cleared(message: Husk) -> dict[str, Any]:
+    """What context editing left out of this prompt: counted from the start of the history, so it repeats."""
+    management = message.get("context_management")
+    edits = management.get("applied_edits") if type(management) is dict else None
+    tools = [e for e in edits if type(e) is dict and "cleared_tool_uses" in e] if type(edits) is list else []
+    if not tools:
+        return {}
+    names = ("cleared_tool_uses", "cleared_input_tokens")
+    uses, tokens = (sum(_safe(edit.get(name)) or 0 for edit in tools) for name in names)
+    return {"cleared_uses": uses, "cleared_tokens": tokens}
 
 
 def _nested(usage: Husk, outer: str, inner: str) -> int | None:

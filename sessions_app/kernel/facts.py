@@ -3,9 +3,12 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 
+from sessions_app.kernel.breakeven import pays_back_in
 from sessions_app.kernel.compactions import Kind, State
+from sessions_app.kernel.money import EXACT
 from sessions_app.kernel.readings import CallReading, CompactionReading, Purpose, Reading
 from sessions_app.kernel.zones import DEFAULT_LINES, Thresholds, Window, Zone
 
@@ -99,9 +102,45 @@ class CallFact:
     externalize_age_calls: int | None
     origins: dict[str, Any]
     flags: tuple[str, ...]
+    cleared_uses: int | None = None
+    cleared_tokens: int | None = None
     missed_tokens: int = 0
     miss_cause: str = ""
     miss_cost_usd: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a compaction cost and gave back; USD at list price, None where not all of it is known."""
+
+    summary_usd: Decimal | None
+    rewrite_usd: Decimal | None
+    #: What one later call costs less while the cache is warm; below zero where the context grew.
+    per_call_usd: Decimal | None
+    #: Calls of its thread until the next compaction, and how many of them met a cold cache.
+    later_calls: int
+    cold_calls: int
+    saved_usd: Decimal | None
+    #: Whether the cache was still warm as the summary was made; None without a call before.
+    is_warm: bool | None
+
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """Summary and new prefix."""
+        if self.summary_usd is None or self.rewrite_usd is None:
+            return None
+        return EXACT.add(self.summary_usd, self.rewrite_usd)
+
+    @property
+    def net_usd(self) -> Decimal | None:
+        """Given back less cost, so far."""
+        cost = self.cost_usd
+        return None if cost is None or self.saved_usd is None else EXACT.subtract(self.saved_usd, cost)
+
+    @property
+    def pays_back_in(self) -> int | None:
+        """In which later call the cost is back while the cache is warm; None: never, or not known."""
+        return pays_back_in(self.cost_usd, self.per_call_usd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +166,56 @@ class CompactionFact:
     next_call: str
     summary_call: str
     signals: tuple[str, ...]
+    worth: Worth | None = None
+
+
+class ClearingKind(StrEnum):
+    """Who took results out: the provider by request, the host, or nobody knows but the front is gone."""
+
+    EDIT = "edit"
+    MICRO = "micro"
+    FRONT = "front"
+
+
+@dataclass(frozen=True, slots=True)
+class ClearingFact:
+    """Old results that left the context while the conversation stayed.
+
+    `cost_usd` is what the call that met it cost above going on with them; `per_call_usd` what each later call saves.
+    """
+
+    key: str
+    kind: ClearingKind
+    thread: str
+    at: datetime | None
+    call: str
+    cleared_uses: int | None
+    cleared_tokens: int
+    #: What the call still read of the part in front, and what it wrote.
+    read_tokens: int
+    written_tokens: int
+    cost_usd: Decimal | None
+    per_call_usd: Decimal | None
+    later_calls: int
+    saved_usd: Decimal | None
+    is_warm: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFact:
+    """All uses of one tool in a session; sizes in bytes of the record."""
+
+    key: str
+    uses: int
+    failed: int
+    input_bytes: int
+    result_bytes: int
+    largest_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadFact:
-    """One agent's calls."""
+    """One agent's calls; `returned_tokens` is the output of a subagent's last call: what its parent was told."""
 
     key: str
     agent_type: str
@@ -141,6 +225,7 @@ class ThreadFact:
     cost_usd: Decimal | None
     first_at: datetime
     last_at: datetime
+    returned_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,4 +264,6 @@ class SessionFold:
     compactions: tuple[CompactionFact, ...] = ()
     threads: tuple[ThreadFact, ...] = ()
     slots: tuple[SlotFact, ...] = ()
+    clearings: tuple[ClearingFact, ...] = ()
+    tools: tuple[ToolFact, ...] = ()
     summary: Summary = field(default_factory=lambda: Summary({}, None, False, None, None, None))

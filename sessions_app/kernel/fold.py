@@ -10,8 +10,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
 
-from sessions_app.kernel import chain, gauges, identity, names, ownership, points, summary, usage
+from sessions_app.kernel import chain, gauges, identity, names, ownership, points, summary, tools, usage
 from sessions_app.kernel.chain import Node
+from sessions_app.kernel.clearings import clearings
 from sessions_app.kernel.compactions import Kind, Sighting, State
 from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Leaves, SessionFold
 from sessions_app.kernel.joins import gathered
@@ -19,6 +20,7 @@ from sessions_app.kernel.misses import misses, with_misses
 from sessions_app.kernel.ownership import OwnedCall
 from sessions_app.kernel.readings import MarkReading, MeterReading, Purpose, Signal, StepsReading
 from sessions_app.kernel.times import when
+from sessions_app.kernel.worth import with_worths
 from sessions_app.kernel.zones import Window
 
 #: A child this much earlier than its parent means that a clock was set back.
@@ -56,10 +58,13 @@ def fold(given: FoldInput, prices: Prices) -> SessionFold:
     compaction_facts = _compaction_facts(sequence, found, call_facts)
     rebuilt = frozenset(c.next_call for c in compaction_facts if c.next_call and c.kind is Kind.COMPACTION)
     call_facts = with_misses(call_facts, misses(call_facts, rebuilt, prices))
+    compaction_facts = with_worths(compaction_facts, call_facts, prices)
     return summary.assemble(
         given,
         calls=call_facts,
         compactions=compaction_facts,
+        clearings=clearings(call_facts, compaction_facts, prices),
+        tools=tools.facts(steps),
         inherited=heritage.calls,
         base_depth=base_depth,
         parent=heritage.parent,
@@ -197,6 +202,8 @@ def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, price
         externalize_age_calls=placed.externalize_age_calls if placed else None,
         origins=usage.origins_of(call.group, call.leaves),
         flags=_flags(call, bool(window_suspect)),
+        cleared_uses=reading.cleared_uses,
+        cleared_tokens=reading.cleared_tokens,
     )
 
 

@@ -68,9 +68,14 @@ def _missed(previous: CallFact, call: CallFact) -> int:
 def _cause(previous: CallFact, call: CallFact) -> Cause:
     if previous.model != call.model:
         return Cause.MODEL_SWITCH
+    return Cause.PAUSE if is_late(previous, call) else Cause.UNEXPLAINED
+
+
+def is_late(previous: CallFact, call: CallFact) -> bool:
+    """Whether the pause between two calls outlived what the first one wrote or read."""
     seconds = (call.started_at - (previous.ended_at or previous.started_at)).total_seconds()
     hourly = previous.leaves.cache_write_1h > previous.leaves.cache_write_5m
-    return Cause.PAUSE if seconds > (TTL_1H_SECONDS if hourly else TTL_5M_SECONDS) else Cause.UNEXPLAINED
+    return seconds > (TTL_1H_SECONDS if hourly else TTL_5M_SECONDS)
 
 
 def _extra(call: CallFact, tokens: int, prices: "Prices") -> Decimal | None:

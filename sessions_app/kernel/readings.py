@@ -112,6 +112,9 @@ class CallReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
     speed: Ranked | None = None
     miss_reason: Ranked | None = None
     missed_tokens: int | None = None
+    #: Tool results that the provider left out of the prompt, as counted from the start of the history.
+    cleared_uses: int | None = None
+    cleared_tokens: int | None = None
     uuids: tuple[str, ...] = ()
     parents: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
@@ -121,7 +124,7 @@ class CallReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
             (
                 "message_id request_id thread purpose model ended_ms duration_ms uncached_input cache_read"
                 " write_total write_5m write_1h output reasoning web_searches occupancy host_cost_nanousd"
-                " stop_reason prompt_id query_source speed miss_reason missed_tokens"
+                " stop_reason prompt_id query_source speed miss_reason missed_tokens cleared_uses cleared_tokens"
             ).split(),
             largest,
         ),

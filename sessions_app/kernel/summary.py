@@ -10,6 +10,7 @@ from sessions_app.kernel import counters, live, money, ownership
 from sessions_app.kernel.compactions import Kind, State
 from sessions_app.kernel.facts import (
     CallFact,
+    ClearingFact,
     CompactionFact,
     FoldInput,
     Leaves,
@@ -17,6 +18,7 @@ from sessions_app.kernel.facts import (
     SlotFact,
     Summary,
     ThreadFact,
+    ToolFact,
 )
 from sessions_app.kernel.joins import Ranked, gathered
 from sessions_app.kernel.readings import (
@@ -61,6 +63,8 @@ def assemble(
     *,
     calls: Sequence[CallFact],
     compactions: Sequence[CompactionFact],
+    clearings: Sequence[ClearingFact],
+    tools: Sequence[ToolFact],
     inherited: int,
     base_depth: int,
     parent: str | None,
@@ -86,6 +90,7 @@ def assemble(
         "aux_calls": sum(1 for c in calls if c.purpose is not Purpose.TURN),
         "subagent_calls": sum(1 for c in calls if c.purpose is Purpose.TURN and c.thread),
         "inherited_calls": inherited,
+        "first_prompt_tokens": _first_prompt(calls, base_depth + inherited),
         "host_cost_usd": _host_cost(given, calls),
         "compactions": len(counted),
         "depth": depth,
@@ -104,6 +109,8 @@ def assemble(
         compactions=tuple(compactions),
         threads=tuple(threads),
         slots=tuple(slots),
+        clearings=tuple(clearings),
+        tools=tuple(tools),
         summary=Summary(
             fields=fields,
             project=_value(project) or None,
@@ -193,9 +200,22 @@ def _threads(calls: Sequence[CallFact], facts: Iterable[SessionReading]) -> list
             cost_usd=money.total(c.cost_usd for c in members),
             first_at=min(c.started_at for c in members),
             last_at=max(c.started_at for c in members),
+            returned_tokens=_returned(members) if key else None,
         )
         for key, members in sorted(by_thread.items())
     ]
+
+
+def _first_prompt(calls: Sequence[CallFact], inherited: int) -> int | None:
+    """What fills the context before anyone speaks; None where the session goes on from another one."""
+    first = next((call for call in calls if call.occupancy is not None and not call.thread), None)
+    return first.occupancy if first and not inherited else None
+
+
+def _returned(members: Sequence[CallFact]) -> int | None:
+    """What the agent told its parent: the output of its last call, thinking left out."""
+    turns = [call for call in members if call.purpose is Purpose.TURN]
+    return max(0, turns[-1].leaves.output - (turns[-1].reasoning or 0)) if turns else None
 
 
 def _slots(calls: Sequence[CallFact]) -> list[SlotFact]:

@@ -4,7 +4,7 @@ from sessions_app.models.facts import ImportedFile, ReadingRow, VaultRecord
 from sessions_app.models.keys import ApiKey, EntryLink, KeyKind
 from sessions_app.models.live import LiveThread
 from sessions_app.models.price import PriceRow
-from sessions_app.models.projections import Call, Compaction, Thread, UsageSlot
+from sessions_app.models.projections import Call, Clearing, Compaction, Thread, ToolUse, UsageSlot
 from sessions_app.models.session import Host, Session
 from sessions_app.models.source import Billing, BillingMode, SourceRow
 from sessions_app.models.tenancy import Developer, Membership, Organisation, Project, Role, Team, Viewer
@@ -14,6 +14,7 @@ __all__ = [
     "Billing",
     "BillingMode",
     "Call",
+    "Clearing",
     "Compaction",
     "Developer",
     "EntryLink",
@@ -31,6 +32,7 @@ __all__ = [
     "SourceRow",
     "Team",
     "Thread",
+    "ToolUse",
     "UsageSlot",
     "VaultRecord",
     "Viewer",

@@ -118,6 +118,14 @@ class Compaction(models.Model):
     next_call = models.CharField(max_length=240, blank=True)
     summary_call = models.CharField(max_length=240, blank=True)
     signals = models.JSONField(default=list)
+    #: Its worth at list price (see kernel/worth.py); null where not all of it is known.
+    summary_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    rewrite_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    per_call_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    saved_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    later_calls = models.PositiveIntegerField(null=True)
+    cold_calls = models.PositiveIntegerField(null=True)
+    is_warm = models.BooleanField(null=True)
 
     objects = ProjectionQuerySet["Compaction"].as_manager()
 
@@ -126,6 +134,57 @@ class Compaction(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.number} {self.state}"
+
+
+class Clearing(models.Model):
+    """Old results that left the context while the conversation stayed."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="clearing_rows")
+    key = models.CharField(max_length=240)
+    digest = models.CharField(max_length=16)
+    kind = models.CharField(max_length=8)
+    thread = models.CharField(max_length=120, blank=True)
+    at = models.DateTimeField(null=True)
+    #: The key of the call that met it.
+    call = models.CharField(max_length=240, blank=True)
+    cleared_uses = models.PositiveIntegerField(null=True)
+    cleared_tokens = models.BigIntegerField()
+    read_tokens = models.BigIntegerField()
+    written_tokens = models.BigIntegerField()
+    cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    per_call_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    saved_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    later_calls = models.PositiveIntegerField()
+    is_warm = models.BooleanField(null=True)
+
+    objects = ProjectionQuerySet["Clearing"].as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "key"], name="clearing_once")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class ToolUse(models.Model):
+    """All uses of one tool in a session; sizes in bytes of the record, results of unnamed uses under no name."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="tool_rows")
+    key = models.CharField(max_length=120, blank=True)
+    digest = models.CharField(max_length=16)
+    uses = models.PositiveIntegerField()
+    failed = models.PositiveIntegerField()
+    input_bytes = models.BigIntegerField()
+    result_bytes = models.BigIntegerField()
+    largest_bytes = models.BigIntegerField()
+
+    objects = ProjectionQuerySet["ToolUse"].as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "key"], name="tool_use_once")]
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class Thread(models.Model):
@@ -141,6 +200,8 @@ class Thread(models.Model):
     cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
+    #: What a subagent told its parent: the output of its last call.
+    returned_tokens = models.BigIntegerField(null=True)
 
     objects = ProjectionQuerySet["Thread"].as_manager()
 

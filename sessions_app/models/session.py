@@ -98,6 +98,8 @@ class Session(models.Model):
     window_origin = models.CharField(max_length=8, blank=True)
     last_occupancy = models.BigIntegerField(null=True)
     peak_occupancy = models.BigIntegerField(null=True)
+    #: The prompt of the first call: what fills the context before anyone speaks; null where history was copied.
+    first_prompt_tokens = models.BigIntegerField(null=True)
     zone = models.CharField(max_length=8, default="UNKNOWN")
     peak_zone = models.CharField(max_length=8, default="UNKNOWN")
     #: [{"code", "at"?, "message"}] of the fold; [{"reason"}] of why sums are lower bounds.

@@ -3,15 +3,26 @@
 import hashlib
 import itertools
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 from django.db import models
 
-from sessions_app.kernel.facts import CallFact, CompactionFact, Leaves, SessionFold, SlotFact, ThreadFact
+from sessions_app.kernel.facts import (
+    CallFact,
+    ClearingFact,
+    CompactionFact,
+    Leaves,
+    SessionFold,
+    SlotFact,
+    ThreadFact,
+    ToolFact,
+    Worth,
+)
 from sessions_app.kernel.zones import Zone
-from sessions_app.models import Call, Compaction, Thread, UsageSlot
+from sessions_app.models import Call, Clearing, Compaction, Thread, ToolUse, UsageSlot
 
 BATCH = 2_000
 LONGEST_KEY, LONGEST_THREAD, LONGEST_SLOT = 240, 120, 160
@@ -20,10 +31,12 @@ DEEPEST = (1 << 15) - 1
 
 
 def write(session_id: int, outcome: SessionFold) -> None:
-    """Make the four projections of a session equal to the fold's outcome."""
+    """Make the projections of a session equal to the fold's outcome."""
     _write(Call, session_id, (_call(fact) for fact in outcome.calls))
     _write(Compaction, session_id, (_compaction(fact) for fact in outcome.compactions))
     _write(Thread, session_id, (_thread(fact) for fact in outcome.threads))
+    _write(Clearing, session_id, (_clearing(fact) for fact in outcome.clearings))
+    _write(ToolUse, session_id, (_tool(fact) for fact in outcome.tools))
     _write(UsageSlot, session_id, (_slot(fact) for fact in outcome.slots))
 
 
@@ -118,7 +131,27 @@ def _compaction(fact: CompactionFact) -> dict[str, Any]:
         "next_call": fitted(fact.next_call, LONGEST_KEY),
         "summary_call": fitted(fact.summary_call, LONGEST_KEY),
         "signals": list(fact.signals),
+        **_worth(fact.worth),
     }
+
+
+def _worth(worth: Worth | None) -> dict[str, Any]:
+    names = ("summary_usd", "rewrite_usd", "per_call_usd", "saved_usd", "later_calls", "cold_calls", "is_warm")
+    return {name: getattr(worth, name) if worth else None for name in names}
+
+
+def _clearing(fact: ClearingFact) -> dict[str, Any]:
+    return {
+        **asdict(fact),
+        "key": fitted(fact.key, LONGEST_KEY),
+        "kind": str(fact.kind),
+        "thread": fitted(fact.thread, LONGEST_THREAD),
+        "call": fitted(fact.call, LONGEST_KEY),
+    }
+
+
+def _tool(fact: ToolFact) -> dict[str, Any]:
+    return {**asdict(fact), "key": fitted(fact.key, LONGEST_THREAD)}
 
 
 def _thread(fact: ThreadFact) -> dict[str, Any]:
@@ -131,6 +164,7 @@ def _thread(fact: ThreadFact) -> dict[str, Any]:
         "cost_usd": fact.cost_usd,
         "first_at": fact.first_at,
         "last_at": fact.last_at,
+        "returned_tokens": fact.returned_tokens,
     }
 
 

@@ -71,6 +71,25 @@ def test_fold__whole_story__the_full_miss_is_found_and_not_explained() -> None:
     )
 
 
+def test_fold__whole_story__what_the_compaction_was_worth() -> None:
+    (compaction,) = only(story.folded(story.whole_story(), BOOK)).compactions
+    worth = compaction.worth
+    assert worth is not None
+    assert (worth.summary_usd, worth.rewrite_usd) == (Decimal("0.084732"), Decimal("0.03381"))
+    assert worth.cost_usd == Decimal("0.118542")
+    # 153,824 before, 24,005 after: 129,819 tokens less to read in each call.
+    assert worth.per_call_usd == Decimal("0.0389457")
+    assert (worth.pays_back_in, worth.later_calls, worth.cold_calls, worth.is_warm) == (4, 2, 0, True)
+    assert worth.net_usd == 2 * Decimal("0.0389457") - Decimal("0.118542")
+
+
+def test_fold__transcripts_alone__cost_of_the_compaction_is_not_known() -> None:
+    (compaction,) = only(story.folded(story.transcripts(), BOOK)).compactions
+    assert compaction.worth is not None
+    assert (compaction.worth.summary_usd, compaction.worth.rewrite_usd) == (None, Decimal("0.03381"))
+    assert (compaction.worth.cost_usd, compaction.worth.net_usd, compaction.worth.pays_back_in) == (None, None, None)
+
+
 def test_fold__telemetry_alone__all_ten_calls_with_unknown_split() -> None:
     outcome = only(story.folded(story.logs_only(), BOOK))
     assert sums(outcome) == {
