@@ -13,6 +13,7 @@ from django.views.decorators.vary import vary_on_cookie, vary_on_headers
 
 from ecm_site.common import clock
 from sessions_app.dashboard.billing import billing_of_session, billing_of_teams
+from sessions_app.dashboard.compactions_page import compactions_page
 from sessions_app.dashboard.filters import filter_of
 from sessions_app.dashboard.overview import overview
 from sessions_app.dashboard.scope import link_suffix, scope_of
@@ -69,6 +70,19 @@ def show_session(request: HttpRequest, pk: int) -> HttpResponse:
         template += "#calls"
     context = {"page": page, "scope": scope, "billing": billing_of_session(page.session), "here": "sessions"}
     return render(request, template, context)
+
+
+@require_GET
+@login_required
+@cache_control(private=True, no_cache=True)
+@vary_on_cookie
+def show_compactions(request: HttpRequest) -> HttpResponse:
+    """What the compactions and clearings of a period cost and gave back."""
+    scope = scope_of(request.user, request.GET)
+    page = compactions_page(request.user, scope, request.GET.get("sort", ""), request.GET.get("page", "1"), clock.now())
+    billing = billing_of_teams(scope.team.ids, page.now)
+    context = {"page": page, "scope": scope, "billing": billing, "here": "compactions"}
+    return render(request, "compactions/page.html", context)
 
 
 @require_GET

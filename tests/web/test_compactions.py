@@ -1,0 +1,67 @@
+"""The page of compactions."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.support.deliveries import deliver, fold_everything, transcripts
+from tests.support.story import priced, recorded
+from tests.support.world import World, build, session_in
+from tests.web.pages import client_of, page, words
+
+ALL = "/compactions/?period=all"
+MOST_QUERIES = 12
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    """Two organisations with teams and users."""
+    return build()
+
+
+def test_compactions__the_recorded_story__what_it_cost_and_gave_back(world: World) -> None:
+    recorded(world.one)
+    text = words(page(world.users["viewer"], ALL))
+    for expected in (
+        "1 compaction cost $0.12 and gave back $0.08 so far: none has paid back, and the team is $0.04 behind.",
+        "70 to 80% 1 by hand",
+        "by hand warm 153,824 ~76% 24,005 $0.12 $0.04 4 2 −$0.04 not paid back",
+    ):
+        assert expected in text
+
+
+def test_compactions__transcripts_alone__cost_is_a_lower_bound(world: World) -> None:
+    priced()
+    deliver(world.one, transcripts())
+    fold_everything()
+    text = words(page(world.users["viewer"], ALL))
+    assert "1 compaction wrote $0.03 of new prefixes and made later calls $0.08 cheaper." in text
+    assert "at least $0.03" in text
+
+
+def test_compactions__none__says_what_to_do(world: World) -> None:
+    session_in(world.one, "a")
+    text = words(page(world.users["viewer"], ALL))
+    assert "No compaction was completed in all time." in text
+    assert "Connect a host" in text
+
+
+def test_compactions__of_another_team__are_not_shown(world: World) -> None:
+    recorded(world.foreign)
+    assert "No compaction was completed" in words(page(world.users["viewer"], ALL))
+
+
+@pytest.mark.parametrize(
+    "query", ["&sort=net", "&sort=nonsense", "&page=99999999999", "&page=-1", "&page=x", "&page=0"]
+)
+def test_compactions__any_address__is_a_page(world: World, query: str) -> None:
+    recorded(world.one)
+    assert "What each was worth" in words(page(world.users["viewer"], ALL + query))
+
+
+def test_compactions__whatever_the_size__few_queries(world: World) -> None:
+    recorded(world.one)
+    client = client_of(world.users["viewer"])
+    with CaptureQueriesContext(connection) as captured:
+        client.get(ALL)
+    assert len(captured) <= MOST_QUERIES
