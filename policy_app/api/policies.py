@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ecm_site.common import clock, paging
+from ecm_site.common.etags import tagged
 from ecm_site.common.problems import DomainError
 from policy_app.api import shapes
 from policy_app.api.base import Json, PolicyView, actor_of, after_number, body_of, wanted, whole_param
@@ -186,16 +187,11 @@ class LiveView(PolicyView):
         """The version; the ETag is its chain, which differs between versions of equal content."""
         policy, _ = policy_of(request, slug)
         version = policies.numbered(policy=policy, number=None)
-        tag = f'"{version.chain}"'
-        known = request.headers.get("If-None-Match", "")
-        response: HttpResponse
-        if known.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in known.split(",")):
-            response = HttpResponse(status=304)
-        else:
-            response = Response({"policy": policy.slug, **shapes.version_with_table(version)})
-        response.headers["ETag"] = tag
-        response.headers["Cache-Control"] = "private, no-cache"
-        return response
+        return tagged(
+            request._request,
+            version.chain,
+            lambda: Response({"policy": policy.slug, **shapes.version_with_table(version)}),
+        )
 
 
 class EvaluateView(PolicyView):

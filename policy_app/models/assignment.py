@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from policy_app.models.common import name_field, person_field
-from policy_app.models.policy import Policy, Version
+from policy_app.models.policy import Policy, PolicyKind, Version
 
 
 class ScopeKind(models.TextChoices):
@@ -16,12 +16,13 @@ class ScopeKind(models.TextChoices):
 
 
 class Assignment(models.Model):
-    """From `from_at` on, the scope works by `policy`: by its newest version, or by `version` alone.
+    """From `from_at` on, the scope works by `policy` of `kind`: by its newest version, or by `version` alone.
 
     Without a policy the scope works again by what the next wider one says. Rows are only added; of those that have
     begun, the one that begins last counts, and of equals the one written last.
     """
 
+    kind = models.CharField(max_length=5, choices=PolicyKind.choices, default=PolicyKind.TABLE)
     organisation_id = models.BigIntegerField()
     scope_kind = models.CharField(max_length=12, choices=ScopeKind.choices)
     scope_id = models.BigIntegerField()

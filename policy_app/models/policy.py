@@ -8,15 +8,23 @@ from django.db.models import Q
 from policy_app.models.common import digest_field, name_field, person_field
 
 
+class PolicyKind(models.TextChoices):
+    """What the versions of a policy hold."""
+
+    TABLE = "table"
+    PINS = "pins"
+
+
 class PolicyQuerySet(models.QuerySet["Policy"]):
-    def of(self, organisation_id: int) -> Self:
-        """Policies of one organisation."""
-        return self.filter(organisation_id=organisation_id)
+    def of(self, organisation_id: int, kind: PolicyKind = PolicyKind.TABLE) -> Self:
+        """Policies of one organisation and one kind."""
+        return self.filter(organisation_id=organisation_id, kind=kind)
 
 
 class Policy(models.Model):
-    """A named line of versions. The newest version is the live one."""
+    """A named line of versions: of a decision table, or of a pin set. The newest version is the live one."""
 
+    kind = models.CharField(max_length=5, choices=PolicyKind.choices, default=PolicyKind.TABLE)
     organisation_id = models.BigIntegerField()
     slug = models.SlugField()
     name = models.CharField(max_length=120)
@@ -27,10 +35,18 @@ class Policy(models.Model):
     objects = PolicyQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["organisation_id", "slug"], name="policy_slug_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["organisation_id", "kind", "slug"], name="policy_slug_once"),
+            models.CheckConstraint(condition=Q(kind__in=PolicyKind.values), name="policy_kind_known"),
+        ]
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def subject(self) -> str:
+        """What the audit log calls it."""
+        return f"{'policy' if self.kind == PolicyKind.TABLE else 'pins'}/{self.slug}"
 
 
 class VersionQuerySet(models.QuerySet["Version"]):
@@ -40,9 +56,9 @@ class VersionQuerySet(models.QuerySet["Version"]):
 
 
 class Version(models.Model):
-    """A published table. The database refuses to change or delete it.
+    """A published table or pin set. The database refuses to change or delete it.
 
-    `content` is the table's canonical JSON and `digest` its SHA-256; `chain` is the SHA-256 of the chain before,
+    `content` is its canonical JSON and `digest` its SHA-256; `chain` is the SHA-256 of the chain before,
     the number and the digest. A version comes from a draft, or brings back the content of `reverts`; only the
     first may come from neither.
     """

@@ -4,11 +4,13 @@ from datetime import datetime
 
 from django.db import transaction
 
-from policy_app.models import Assignment, Policy, ScopeKind, Version
+from policy_app.models import Assignment, Policy, PolicyKind, ScopeKind, Version
 from policy_app.services import auditing, inforce
 from policy_app.services.actors import Actor, require_approve
 from policy_app.services.locks import lock_organisation
 from policy_app.services.refusals import NoSuch, checked_reason
+
+_WORD = {PolicyKind.TABLE: "policy", PolicyKind.PINS: "pins"}
 
 
 @transaction.atomic
@@ -22,11 +24,13 @@ def assign(
     now: datetime,
     version: Version | None = None,
     from_at: datetime | None = None,
+    kind: PolicyKind = PolicyKind.TABLE,
 ) -> Assignment:
     """Put `policy` in force in a scope from `from_at` (now) on: its newest version, or `version` alone.
 
-    `policy` None: the scope follows the next wider one again. The caller has checked that the scope belongs to the
-    actor's organisation. Raises `NotAllowed`, `NoSuch` for a policy or version of others, or `BadText`.
+    `policy` None: in policies of `kind` the scope follows the next wider one again. The caller has checked that the
+    scope belongs to the actor's organisation. Raises `NotAllowed`, `NoSuch` for a policy or version of others, or
+    `BadText`.
     """
     require_approve(by, by.organisation_id)
     lock_organisation(by.organisation_id)
@@ -34,8 +38,10 @@ def assign(
         raise NoSuch("policy")
     if version is not None and (policy is None or version.policy_id != policy.pk):
         raise NoSuch("version")
-    before = inforce.assignment_at(by.organisation_id, scope_kind, scope_id, now)
+    kind = PolicyKind(policy.kind) if policy else kind
+    before = inforce.assignment_at(by.organisation_id, scope_kind, scope_id, now, kind)
     made = Assignment.objects.create(
+        kind=kind,
         organisation_id=by.organisation_id,
         scope_kind=scope_kind,
         scope_id=scope_id,
@@ -49,7 +55,7 @@ def assign(
     )
     auditing.record(
         actor=by,
-        action="policy.assigned" if policy else "policy.withdrawn",
+        action=f"{_WORD[kind]}.{'assigned' if policy else 'withdrawn'}",
         subject=f"{scope_kind}/{scope_id}/{policy.slug if policy else ''}{f'/{version.number}' if version else ''}",
         reason=reason,
         now=now,

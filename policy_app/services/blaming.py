@@ -1,15 +1,15 @@
-"""Per rule of the live version: since which version it reads as it does, by whom and why."""
+"""Per rule or pin of the live version: since which version it reads as it does, by whom and why."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from policy_app.models import Policy, Version
-from policy_app.services import tables
+from policy_app.services import contents, tables
 
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """The version that last changed a rule, and its author and reason."""
+    """The version that last changed a rule (or pin), and its author and reason."""
 
     rule: str
     since: int
@@ -20,10 +20,11 @@ class Blame:
 
 
 def blame(*, policy: Policy) -> tuple[Blame, ...]:
-    """One entry for each rule of the live version, in its order; nothing before the first version."""
+    """One entry for each rule or pin of the live version, in its order; nothing before the first version."""
+    entries = contents.of(policy).entries
     since: dict[str, tuple[object, Version]] = {}
     for version in Version.objects.filter(policy=policy).order_by("number"):
-        rules = {rule["id"]: rule for rule in tables.document_of(version.content)["rules"]}
+        rules = {rule["id"]: rule for rule in tables.document_of(version.content)[entries]}
         # A rule that was away and came back counts from its return.
         since = {
             name: since[name] if name in since and since[name][0] == rule else (rule, version)
@@ -36,4 +37,4 @@ def blame(*, policy: Policy) -> tuple[Blame, ...]:
 
 
 def _evidence(rule: object) -> tuple[str, ...]:
-    return tuple(rule["evidence"]) if isinstance(rule, dict) else ()
+    return tuple(rule.get("evidence", ())) if isinstance(rule, dict) else ()

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from policy_app.models import OPEN_STATES, Draft, DraftEdit, DraftState, Policy, Version
-from policy_app.services import auditing, policies, tables
+from policy_app.services import auditing, contents, policies, tables
 from policy_app.services.actors import Actor, require_edit
 from policy_app.services.locks import lock_organisation
 from policy_app.services.refusals import BaseMoved, NoSuch, StaleRevision, WrongState, checked_reason, checked_text
@@ -26,12 +26,12 @@ def found(*, organisation_id: int, draft_id: int) -> Draft:
 def start(*, policy: Policy, title: str, by: Actor, now: datetime, content: object = None, reason: str = "") -> Draft:
     """A draft on top of the live version, with its content or a given one (text or document).
 
-    Raises `NotAllowed`, `BadText` or `BadTable`.
+    Raises `NotAllowed`, `BadText`, `BadTable` or `BadPins`.
     """
     require_edit(by, policy.organisation_id)
     lock_organisation(policy.organisation_id)
     base = Version.objects.live(policy.pk)
-    taken = tables.canonical_text(content) if content is not None else _content_of(base)
+    taken = contents.of(policy).canonical_text(content) if content is not None else _content_of(base)
     named = checked_text("title", title, most=MOST_TITLE)
     draft = Draft.objects.create(
         policy=policy,
@@ -69,15 +69,17 @@ def edit(
     """Save `content` as the next revision of what was read as `revision`; voids what reviewers said before.
 
     `onto`: number of the live version on which the draft stands from now on. Saving what is there already changes
-    nothing. Raises `StaleRevision` with a diff, `WrongState`, `NotAllowed`, `BaseMoved`, `BadText` or `BadTable`.
+    nothing. Raises `StaleRevision` with a diff, `WrongState`, `NotAllowed`, `BaseMoved`, `BadText`, `BadTable` or
+    `BadPins`.
     """
     locked = locked_draft(draft)
     require_edit(by, locked.policy.organisation_id)
     require_state(locked, *OPEN_STATES)
-    taken = tables.canonical_text(content)
+    held = contents.of(locked.policy)
+    taken = held.canonical_text(content)
     base = _base_for(locked, onto)
     if revision != locked.revision:
-        raise StaleRevision(locked.revision, locked.updated_by_name, tables.differences(locked.content, taken))
+        raise StaleRevision(locked.revision, locked.updated_by_name, held.differences(locked.content, taken))
     if title is not None:
         locked.title = checked_text("title", title, most=MOST_TITLE)
     if reason.strip():
@@ -143,13 +145,13 @@ def require_current_base(draft: Draft) -> None:
 def base_moved(draft: Draft, live: Version | None) -> BaseMoved:
     """The refusal, with what has changed between base and live version."""
     base = draft.base
-    diff = tables.differences(base.content, live.content) if base and live else []
+    diff = contents.of(draft.policy).differences(base.content, live.content) if base and live else []
     return BaseMoved(base.number if base else None, live.number if live else None, diff)
 
 
 def subject_of(draft: Draft) -> str:
     """What the audit log calls a draft."""
-    return f"policy/{draft.policy.slug}/draft/{draft.pk}"
+    return f"{draft.policy.subject}/draft/{draft.pk}"
 
 
 def _record_edit(draft: Draft, by: Actor, now: datetime, *, action: str, before: str) -> None:
@@ -164,7 +166,7 @@ def _record_edit(draft: Draft, by: Actor, now: datetime, *, action: str, before:
         # Saving while writing asks for no reason of its own: the draft's title says what is being done.
         reason=draft.reason or draft.title,
         now=now,
-        evidence=tables.evidence_of(draft.content),
+        evidence=contents.of(draft.policy).evidence(draft.content),
         before=before,
         after=after,
     )

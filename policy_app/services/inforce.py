@@ -1,13 +1,14 @@
-"""The version in force in a scope, held in memory and renewed when the organisation's audit log has grown."""
+"""The versions in force in a scope, held in memory and renewed when the organisation's audit log has grown."""
 
 import threading
 import time
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from policy_app.kernel.pins import PinSet
 from policy_app.kernel.table import Table
-from policy_app.models import Assignment, AuditEntry, Policy, ScopeKind, Version
-from policy_app.services import tables
+from policy_app.models import Assignment, AuditEntry, PolicyKind, ScopeKind, Version
+from policy_app.services import contents, tables
 
 #: The policy of an organisation that assigned none.
 DEFAULT_SLUG = "default"
@@ -45,15 +46,42 @@ class Live:
     table: Table
 
 
+@dataclass(frozen=True, slots=True)
+class LiveSet:
+    """A version of a pin set in force."""
+
+    slug: str
+    version_id: int
+    number: int
+    digest: str
+    pins: PinSet
+
+
+@dataclass(frozen=True, slots=True)
+class _Line[T]:
+    """The policies of one kind: assignments by scope (the latest to begin first), newest versions, versions by id."""
+
+    assignments: dict[tuple[str, int], list[Assignment]] = field(default_factory=dict)
+    newest: dict[str, T] = field(default_factory=dict)
+    versions: dict[int, T] = field(default_factory=dict)
+
+    def assigned(self, kind: ScopeKind, scope_id: int, now: datetime) -> T | None:
+        """What exactly this scope says; None where it says nothing."""
+        rows = self.assignments.get((kind.value, scope_id), [])
+        found = next((row for row in rows if row.from_at <= now), None)
+        if found is None or found.policy is None:
+            return None
+        return self.versions[found.version_id] if found.version_id else self.newest.get(found.policy.slug)
+
+
 @dataclass(slots=True)
 class _Held:
     """What is known of one organisation at audit entry `stamp`."""
 
     stamp: int
     checked_at: float
-    assignments: dict[tuple[str, int], list[Assignment]]
-    live: dict[str, Live]
-    pinned: dict[int, Live] = field(default_factory=dict)
+    tables: _Line[Live] = field(default_factory=_Line)
+    pins: _Line[LiveSet] = field(default_factory=_Line)
 
 
 _lock = threading.Lock()
@@ -62,12 +90,27 @@ _held: dict[int, _Held] = {}
 
 def live_table(*, scope: Scope, now: datetime) -> Live | None:
     """The version in force; None before the organisation has any. No query while the memory is fresh."""
-    held = _fresh(scope.organisation_id)
+    line = _fresh(scope.organisation_id).tables
     for kind, id_ in scope.parts():
-        found = _begun(held.assignments.get((kind.value, id_), []), now)
-        if found is not None and found.policy is not None:
-            return held.pinned[found.version_id] if found.version_id else held.live.get(found.policy.slug)
-    return held.live.get(DEFAULT_SLUG)
+        found = line.assigned(kind, id_, now)
+        if found is not None:
+            return found
+    return line.newest.get(DEFAULT_SLUG)
+
+
+def live_sets(*, scope: Scope, now: datetime) -> tuple[LiveSet, ...]:
+    """The pin sets in force, the organisation's (or the default one) first, then what team and project add to it.
+
+    Unlike tables, a narrower set never takes the place of a wider one.
+    """
+    line = _fresh(scope.organisation_id).pins
+    assigned = [line.assigned(kind, id_, now) for kind, id_ in reversed(scope.parts())]
+    base = assigned[0] or line.newest.get(DEFAULT_SLUG)
+    by_slug: dict[str, LiveSet] = {}
+    for each in (base, *assigned[1:]):
+        if each is not None:
+            by_slug.setdefault(each.slug, each)
+    return tuple(by_slug.values())
 
 
 def forget(organisation_id: int) -> None:
@@ -82,9 +125,11 @@ def stamp_of(organisation_id: int) -> int:
     return numbers.values_list("number", flat=True).first() or 0
 
 
-def assignment_at(organisation_id: int, kind: ScopeKind, scope_id: int, now: datetime) -> Assignment | None:
+def assignment_at(
+    organisation_id: int, scope: ScopeKind, scope_id: int, now: datetime, kind: PolicyKind = PolicyKind.TABLE
+) -> Assignment | None:
     """The assignment of exactly this scope that counts at `now`."""
-    rows = Assignment.objects.filter(organisation_id=organisation_id, scope_kind=kind, scope_id=scope_id)
+    rows = Assignment.objects.filter(organisation_id=organisation_id, kind=kind, scope_kind=scope, scope_id=scope_id)
     return rows.filter(from_at__lte=now).select_related("policy", "version").order_by("-from_at", "-pk").first()
 
 
@@ -112,21 +157,23 @@ def _fresh(organisation_id: int) -> _Held:
 
 
 def _read(organisation_id: int, stamp: int, at: float) -> _Held:
-    assignments: dict[tuple[str, int], list[Assignment]] = {}
+    held = _Held(stamp, at)
+    newest = Version.objects.filter(policy__organisation_id=organisation_id).order_by("policy", "-number")
+    for version in newest.distinct("policy").select_related("policy"):
+        _keep(version, held.tables.newest, held.pins.newest, version.policy.slug)
     rows = Assignment.objects.filter(organisation_id=organisation_id).select_related("policy", "version__policy")
     for row in rows.order_by("-from_at", "-pk"):
-        assignments.setdefault((row.scope_kind, row.scope_id), []).append(row)
-    newest = Version.objects.filter(policy__in=Policy.objects.of(organisation_id)).order_by("policy", "-number")
-    live = [live_of(each, each.policy.slug) for each in newest.distinct("policy").select_related("policy")]
-    versions = [row.version for each in assignments.values() for row in each if row.version is not None]
-    return _Held(
-        stamp,
-        at,
-        assignments,
-        {each.policy: each for each in live},
-        {version.pk: live_of(version, version.policy.slug) for version in versions},
-    )
+        line = held.tables if row.kind == PolicyKind.TABLE else held.pins
+        line.assignments.setdefault((row.scope_kind, row.scope_id), []).append(row)
+        if row.version is not None:
+            _keep(row.version, held.tables.versions, held.pins.versions, row.version.pk)
+    return held
 
 
-def _begun(rows: list[Assignment], now: datetime) -> Assignment | None:
-    return next((row for row in rows if row.from_at <= now), None)
+def _keep[K](version: Version, tables_by: dict[K, Live], sets_by: dict[K, LiveSet], key: K) -> None:
+    slug = version.policy.slug
+    if version.policy.kind == PolicyKind.TABLE:
+        tables_by[key] = live_of(version, slug)
+    else:
+        pins = contents.pin_set(version.content)
+        sets_by[key] = LiveSet(slug, version.pk, version.number, version.digest, pins)

@@ -4,22 +4,24 @@ from datetime import datetime
 
 from django.db import transaction
 
-from policy_app.models import Policy, Version
+from policy_app.models import Policy, PolicyKind, Version
 from policy_app.services import auditing
 from policy_app.services.actors import Actor, require_approve
 from policy_app.services.locks import lock_organisation
 from policy_app.services.refusals import NoSuch, Reserved, Taken, checked_reason, checked_text
 
 MOST_NAME = 120
-#: Slugs that name pages beside the policies.
-RESERVED = frozenset(("assignments", "audit", "drafts", "evidence", "pins", "policies", "scopes", "versions"))
+#: Slugs that name pages and addresses beside the policies.
+RESERVED = frozenset(("assignments", "audit", "drafts", "evidence", "live", "pins", "policies", "scopes", "versions"))
+#: What a kind is called in a sentence.
+WORDS = {PolicyKind.TABLE: "policy", PolicyKind.PINS: "pin set"}
 
 
-def named(*, organisation_id: int, slug: str) -> Policy:
+def named(*, organisation_id: int, slug: str, kind: PolicyKind = PolicyKind.TABLE) -> Policy:
     """The policy, or `NoSuch`."""
-    policy = Policy.objects.of(organisation_id).filter(slug=slug).first()
+    policy = Policy.objects.of(organisation_id, kind).filter(slug=slug).first()
     if policy is None:
-        raise NoSuch("policy")
+        raise NoSuch(WORDS[kind])
     return policy
 
 
@@ -36,23 +38,33 @@ def numbered(*, policy: Policy, number: int | None) -> Version:
 
 
 @transaction.atomic
-def create(*, slug: str, name: str, four_eyes: bool, reason: str, by: Actor, now: datetime) -> Policy:
+def create(
+    *,
+    slug: str,
+    name: str,
+    four_eyes: bool,
+    reason: str,
+    by: Actor,
+    now: datetime,
+    kind: PolicyKind = PolicyKind.TABLE,
+) -> Policy:
     """A policy without versions. Raises `NotAllowed`, `Taken`, `Reserved` or `BadText`."""
     require_approve(by, by.organisation_id)
     if slug in RESERVED:
         raise Reserved(slug)
     lock_organisation(by.organisation_id)
-    if Policy.objects.of(by.organisation_id).filter(slug=slug).exists():
-        raise Taken("policy")
+    if Policy.objects.of(by.organisation_id, kind).filter(slug=slug).exists():
+        raise Taken(WORDS[kind])
     policy = Policy.objects.create(
         organisation_id=by.organisation_id,
+        kind=kind,
         slug=slug,
         name=checked_text("name", name, most=MOST_NAME),
         four_eyes=four_eyes,
         created_at=now,
     )
     told = f"{checked_reason(reason)} (four eyes {'on' if four_eyes else 'off'})"
-    auditing.record(actor=by, action="policy.created", subject=f"policy/{slug}", reason=told, now=now)
+    auditing.record(actor=by, action="policy.created", subject=policy.subject, reason=told, now=now)
     return policy
 
 
@@ -62,7 +74,7 @@ def set_four_eyes(*, policy: Policy, wanted: bool, reason: str, by: Actor, now: 
     require_approve(by, policy.organisation_id)
     lock_organisation(policy.organisation_id)
     action = "policy.four_eyes_on" if wanted else "policy.four_eyes_off"
-    auditing.record(actor=by, action=action, subject=f"policy/{policy.slug}", reason=reason, now=now)
+    auditing.record(actor=by, action=action, subject=policy.subject, reason=reason, now=now)
     Policy.objects.filter(pk=policy.pk).update(four_eyes=wanted)
     policy.refresh_from_db()
     return policy

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from policy_app.models import OPEN_STATES, Draft, DraftState, Policy, Provisional, Verdict, Version
-from policy_app.services import auditing, inforce, policies, tables
+from policy_app.services import auditing, contents, inforce, policies, tables
 from policy_app.services.actors import Actor, require_approve
 from policy_app.services.drafting import locked_draft, require_current_base, require_state
 from policy_app.services.locks import lock_organisation
@@ -45,7 +45,8 @@ def publish(
     require_approve(by, locked.policy.organisation_id)
     require_state(locked, *OPEN_STATES)
     if revision != locked.revision:
-        diff = tables.differences(draft.content, locked.content) if draft.revision == revision else []
+        held = contents.of(locked.policy)
+        diff = held.differences(draft.content, locked.content) if draft.revision == revision else []
         raise StaleRevision(locked.revision, locked.updated_by_name, diff)
     require_current_base(locked)
     approved = _approved(locked)
@@ -53,7 +54,7 @@ def publish(
         raise NotApproved
     if locked.base is not None and locked.base.content == locked.content:
         raise NothingChanged
-    tables.require_publishable(locked.content)
+    contents.require_publishable(locked.policy, locked.content)
     version = _add(
         policy=locked.policy, content=locked.content, draft=locked, four_eyes=approved, reason=reason, by=by, now=now
     )
@@ -103,7 +104,7 @@ def settle(*, version: Version, outcome: str, by: Actor, now: datetime) -> Provi
 
 def subject_of(version: Version) -> str:
     """What the audit log calls a version."""
-    return f"policy/{version.policy.slug}/version/{version.number}"
+    return f"{version.policy.subject}/version/{version.number}"
 
 
 def _approved(draft: Draft) -> bool:
@@ -149,7 +150,7 @@ def _add(
         subject=subject_of(version),
         reason=reason,
         now=now,
-        evidence=tables.evidence_of(content),
+        evidence=contents.of(policy).evidence(content),
         before=before.digest if before else "",
         after=digest,
     )

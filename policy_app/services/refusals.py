@@ -108,11 +108,18 @@ class BadTable(DomainError):
         super().__init__("bad_table", message, field=field, reason=reason)
 
 
+class BadPins(DomainError):
+    """400: what was sent is no pin set; `field` is where, `reason` the kernel's code."""
+
+    def __init__(self, message: str, *, field: str, reason: str) -> None:
+        super().__init__("bad_pin_set", message, field=field, reason=reason)
+
+
 class NotPublishable(DomainError):
-    """409: the table can be evaluated, but the analysis forbids to publish it."""
+    """409: the content can be kept as a draft, but a finding forbids to publish it."""
 
     def __init__(self, findings: list[Mapping[str, object]]) -> None:
-        message = "The table has errors that keep it from being published."
+        message = "It has errors that keep it from being published."
         super().__init__("not_publishable", message, 409, findings=findings)
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from policy_app.models import Draft, DraftState, Review, Verdict
-from policy_app.services import auditing, tables
+from policy_app.services import auditing, contents, tables
 from policy_app.services.actors import Actor, require_approve, require_edit
 from policy_app.services.drafting import locked_draft, require_current_base, require_state, subject_of
 from policy_app.services.refusals import EditedByKey, NoPerson, OwnEdit, StaleRevision, checked_reason
@@ -21,7 +21,7 @@ def ask(*, draft: Draft, reason: str, by: Actor, now: datetime) -> Draft:
     require_edit(by, locked.policy.organisation_id)
     require_state(locked, DraftState.EDITING, DraftState.REJECTED)
     require_current_base(locked)
-    tables.require_publishable(locked.content)
+    contents.require_publishable(locked.policy, locked.content)
     locked.reason = checked_reason(reason)
     locked.state = DraftState.IN_REVIEW
     locked.save(update_fields=["reason", "state"])
@@ -79,7 +79,9 @@ def _judged(draft: Draft, revision: int, by: Actor) -> tuple[Draft, int]:
 
 def _since(locked: Draft, seen: Draft, revision: int) -> list[dict[str, object]]:
     """What changed since the reviewer read the draft, where that content is still at hand."""
-    return tables.differences(seen.content, locked.content) if seen.revision == revision else []
+    if seen.revision != revision:
+        return []
+    return contents.of(locked.policy).differences(seen.content, locked.content)
 
 
 def _give(draft: Draft, verdict: Verdict, reason: str, person: int, by: Actor, now: datetime) -> Review:

@@ -1,4 +1,4 @@
-"""The one place where services meet the kernel: content as text, and what it holds.
+"""The one place where services meet the kernel of tables: content as text, and what it holds.
 
 `content` is always the canonical JSON of a table's document; its SHA-256 is the identity of a version.
 """
@@ -17,10 +17,10 @@ from policy_app.kernel.diff import Reordered, RuleAdded, RuleChanged, RuleRemove
 from policy_app.kernel.documents import table_document, table_of
 from policy_app.kernel.errors import Duplicate, NotANumber, Refused, WrongType
 from policy_app.kernel.evidence import argument_findings
-from policy_app.kernel.findings import Finding, Severity, analysis_findings
+from policy_app.kernel.findings import Finding, analysis_findings
 from policy_app.kernel.lint import lint
 from policy_app.kernel.table import Table
-from policy_app.services.refusals import BadTable, NotPublishable
+from policy_app.services.refusals import BadTable
 
 type Change = dict[str, object]
 
@@ -71,13 +71,6 @@ def evidence_of(content: str) -> tuple[str, ...]:
     table = parsed(content)
     cited = [slug for rule in table.rules for slug in rule.evidence] + [each.evidence for each in table.arguments]
     return tuple(dict.fromkeys(cited))
-
-
-def require_publishable(content: str) -> None:
-    """Raise `NotPublishable` where a finding blocks."""
-    blocking = [each for each in findings_of(content) if each.severity is Severity.BLOCKS]
-    if blocking:
-        raise NotPublishable([finding_document(each) for each in blocking])
 
 
 def findings_of(content: str) -> tuple[Finding, ...]:

@@ -68,6 +68,25 @@ class IngestKey(BasePermission):
         return holder is not None and holder.kind != KeyKind.READ and holder.team_id is not None
 
 
+class TeamKey(BasePermission):
+    """Any key of a team: for what its machines work by."""
+
+    message = "This needs a key of a team."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Keys of a whole organisation belong to no team."""
+        holder = holder_of(request)
+        return holder is not None and holder.team_id is not None
+
+
+def team_of(request: Request) -> KeyHolder:
+    """The holder of a key that TeamKey or IngestKey let in."""
+    holder = holder_of(request)
+    if holder is None or holder.team_id is None:
+        raise PermissionDenied(TeamKey.message)
+    return holder
+
+
 def writer_of(request: Request) -> tuple[int, str | None]:
     """Team id and developer of a caller that IngestKey let in."""
     holder = holder_of(request)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from sessions_app.api import keys, read
+from sessions_app.api import keys, pins, read
 from sessions_app.api.ingest_urls import api_urls
 
 urlpatterns = [
@@ -11,5 +11,8 @@ urlpatterns = [
     path("sessions/<int:session_id>", read.SessionView.as_view(), name="api-session"),
     path("totals", read.TotalsView.as_view(), name="api-totals"),
     path("keys", keys.KeysView.as_view(), name="api-keys"),
+    path("pins", pins.SuppliedPinsView.as_view(), name="api-pins"),
+    path("pins/live", pins.LivePinsView.as_view(), name="api-pins-live"),
+    path("policies/live", pins.LivePolicyView.as_view(), name="api-policies-live"),
     *api_urls,
 ]

@@ -35,6 +35,7 @@ class Command(BaseCommand):
         # Where one person decides alone, nobody could approve; that is recorded with the policy.
         several = actors.approvers(organisation_id) > 1
         installing.ensure_default(organisation_id=organisation_id, four_eyes=several, now=now)
+        installing.ensure_pins(organisation_id=organisation_id, four_eyes=several, now=now)
         token = entry.issue_link(user=installed.admin, now=now)
         told = {
             "entry_path": f"/enter/{token}",
