@@ -65,6 +65,8 @@ PAGE = rule(200, anonymous=LOGIN, keys=LOGIN)
 #: Machines deliver with a key of a team; neither people nor other keys write.
 DELIVERY = rule(403, "POST", anonymous=401, users=401, ingest_key=200)
 DELIVERY_ACCEPTED = rule(403, "POST", anonymous=401, users=401, ingest_key=202)
+#: What a team's machines work by: its own keys only.
+TEAM_KEYS = rule(403, anonymous=401, users=401, ingest_key=404, read_key=404)
 
 #: Of the caller's organisation: members and keys read, editors draft, who administers the whole decides. An empty
 #: body shows who gets past the door: 400.
@@ -160,6 +162,10 @@ TABLE = {
     "api/v1/bundles/claude-code": replace(DELIVERY, body="{}"),
     # Without `since` the key's owner is told what is missing.
     "api/v1/arrivals": rule(403, anonymous=401, users=401, ingest_key=400),
+    "api/v1/pins": replace(DELIVERY, named=(*DELIVERY.named, ("ingest_key", 400))),
+    # Nothing is in force in this world.
+    "api/v1/pins/live": TEAM_KEYS,
+    "api/v1/policies/live": TEAM_KEYS,
     "connect/ecm": EVERYBODY,
     **POLICIES,
     "otlp/v1/logs": replace(DELIVERY, body="{}"),
