@@ -213,7 +213,7 @@ def test_supplied_pins__of_a_session_that_ended_long_ago__are_forgotten(base: Po
     assert set(SuppliedPin.objects.values_list("pin_id", flat=True)) == {"kept", "new"}
 
 
-def refused(told: str, statement: str, *values: object) -> None:
+def refused(told: str, statement: str, *values: str | int) -> None:
     with pytest.raises(IntegrityError, match=told), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement, values)
 
