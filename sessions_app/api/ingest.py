@@ -13,7 +13,15 @@ from rest_framework.views import APIView
 from ecm_site.common.http import read_body
 from ecm_site.common.problems import DomainError
 from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
-from sessions_app.feeds import canonical, claude_hooks, claude_statusline, claude_transcript, otlp_hosts
+from sessions_app.feeds import (
+    canonical,
+    claude_hooks,
+    claude_statusline,
+    claude_transcript,
+    opencode_hooks,
+    opencode_transcript,
+    otlp_hosts,
+)
 from sessions_app.feeds.base import Context, Feed, Refused
 from sessions_app.services import ingest
 from sessions_app.services.ingest import Receipt
@@ -78,6 +86,11 @@ def told(receipt: Receipt) -> dict[str, Any]:
     }
 
 
+def receipt_line(receipt: Receipt) -> str:
+    """A receipt in a header, where the body is the host's."""
+    return f"accepted={receipt.accepted} duplicate={receipt.duplicate} refused={len(receipt.refused)}"
+
+
 class CanonicalView(IngestView):
     """`POST /api/v1/ingest`: own format, JSON or NDJSON, proxy records among it."""
 
@@ -114,8 +127,28 @@ class ClaudeHookView(IngestView):
         """Nothing that the host could misread."""
         kind = "text/plain" if as_text else "application/json"
         answer = HttpResponse(b"", content_type=kind)
-        refused = len(receipt.refused)
-        answer["X-ECM-Receipt"] = f"accepted={receipt.accepted} duplicate={receipt.duplicate} refused={refused}"
+        answer["X-ECM-Receipt"] = receipt_line(receipt)
+        return answer
+
+
+class OpenCodeTranscriptView(IngestView):
+    """`POST /api/v1/transcripts/opencode`: an export, or messages with their sessions."""
+
+    feed = opencode_transcript.FEED
+    limit = inflated_limit = 64 * MIB
+    status = 202
+
+
+class OpenCodeHookView(IngestView):
+    """`POST /api/v1/hooks/opencode`: events of the plugin, one or many."""
+
+    feed = opencode_hooks.FEED
+    limit = inflated_limit = 8 * MIB
+
+    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
+        """What the plugin is to add to the conversation: nothing so far."""
+        answer = Response({"text": ""})
+        answer["X-ECM-Receipt"] = receipt_line(receipt)
         return answer
 
 

@@ -7,6 +7,8 @@ from sessions_app.api import bundle, ingest
 api_urls = [
     path("ingest", ingest.CanonicalView.as_view(), name="ingest"),
     path("transcripts/claude-code", ingest.ClaudeTranscriptView.as_view(), name="transcripts-claude-code"),
+    path("transcripts/opencode", ingest.OpenCodeTranscriptView.as_view(), name="transcripts-opencode"),
+    path("hooks/opencode", ingest.OpenCodeHookView.as_view(), name="hooks-opencode"),
     path("statusline/claude-code", ingest.ClaudeStatuslineView.as_view(), name="statusline-claude-code"),
     path("bundles/claude-code", bundle.ClaudeBundleView.as_view(), name="bundles-claude-code"),
     path("arrivals", bundle.ArrivalsView.as_view(), name="arrivals"),

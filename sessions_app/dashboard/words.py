@@ -35,6 +35,7 @@ PURPOSES = {
 TRIGGERS = {"manual": "by hand", "auto": "by the host", "unknown": "trigger unknown"}
 STATES = {
     "completed": "completed",
+    "inferred": "inferred from a fall of the context",
     "summary_only": "seen by its summary only",
     "failed": "failed",
     "attempt": "asked for, end not seen",
@@ -63,6 +64,10 @@ LOWER_BOUNDS = {
     "output_partial": (
         "call whose output is a placeholder, as its record was written before the answer ended",
         "calls whose output is a placeholder, as their records were written before the answers ended",
+    ),
+    "call_uncounted": (
+        "call of which the host says only that it was made (a title’s, or one without usage)",
+        "calls of which the host says only that they were made (titles’, or without usage)",
     ),
 }
 HOSTS = {

@@ -1,6 +1,6 @@
 """Bodies of small records: one JSON value, a list of them, or one a line; spooled ones in an envelope."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,17 @@ from sessions_app.feeds.times import moment
 LARGEST = 64 << 20
 
 
-def parse_records(body: bytes, context: Context, read: Read) -> Parsed:
-    """Read every record with `read`; one that raises Refused costs itself alone. The body is complete."""
+def _members(value: Any) -> Iterable[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def parse_records(
+    body: bytes, context: Context, read: Read, records_of: Callable[[Any], Iterable[Any]] = _members
+) -> Parsed:
+    """Read every record with `read`; one that raises Refused costs itself alone. The body is complete.
+
+    `records_of` gives the records of one decoded value where that is more than a list.
+    """
     text = body.strip(b" \t\r\n")
     if _is_by_line(text):
         return parse_lines(body, replace(context, final=True), read)
@@ -24,7 +33,7 @@ def parse_records(body: bytes, context: Context, read: Read) -> Parsed:
             return parse_lines(body, replace(context, final=True), read)
         return Parsed(refusals=[Refusal(1, refused.pointer, refused.code, refused.message)])
     parsed = Parsed()
-    for position, record in enumerate(value if isinstance(value, list) else [value], 1):
+    for position, record in enumerate(records_of(value), 1):
         try:
             parsed.items.append(Item(position, *read(record, context)))
         except Refused as refused:

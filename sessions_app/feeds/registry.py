@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping
 
-from sessions_app.feeds import canonical, claude_hooks, claude_otlp, claude_statusline, claude_transcript, otlp_hosts
+from sessions_app.feeds import (
+    canonical,
+    claude_hooks,
+    claude_otlp,
+    claude_statusline,
+    claude_transcript,
+    opencode_hooks,
+    opencode_transcript,
+    otlp_hosts,
+)
 from sessions_app.feeds.base import Feed
 
 FEEDS: Mapping[str, Feed] = {
@@ -14,6 +23,8 @@ FEEDS: Mapping[str, Feed] = {
         claude_otlp.METRICS,
         claude_statusline.FEED,
         claude_transcript.FEED,
+        opencode_hooks.FEED,
+        opencode_transcript.FEED,
         otlp_hosts.LOGS,
         otlp_hosts.METRICS,
     )

@@ -23,6 +23,8 @@ class State(StrEnum):
     """What is known of a compaction."""
 
     COMPLETED = "completed"
+    #: Nobody tells of it; the context fell.
+    INFERRED = "inferred"
     SUMMARY_ONLY = "summary_only"
     FAILED = "failed"
     ATTEMPT = "attempt"

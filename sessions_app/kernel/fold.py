@@ -15,6 +15,7 @@ from sessions_app.kernel.chain import Node
 from sessions_app.kernel.clearings import clearings
 from sessions_app.kernel.compactions import Kind, Sighting, State
 from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Leaves, SessionFold
+from sessions_app.kernel.inferred import inferred
 from sessions_app.kernel.joins import gathered
 from sessions_app.kernel.misses import misses, with_misses
 from sessions_app.kernel.ownership import OwnedCall
@@ -56,6 +57,7 @@ def fold(given: FoldInput, prices: Prices) -> SessionFold:
     sequence, stepped_back = _sequence(owned, found, steps)
     call_facts = _call_facts(given, sequence, base_depth, prices)
     compaction_facts = _compaction_facts(sequence, found, call_facts)
+    compaction_facts += inferred(given.readings, call_facts, compaction_facts)
     rebuilt = frozenset(c.next_call for c in compaction_facts if c.next_call and c.kind is Kind.COMPACTION)
     call_facts = with_misses(call_facts, misses(call_facts, rebuilt, prices))
     compaction_facts = with_worths(compaction_facts, call_facts, prices)

@@ -60,6 +60,8 @@ class Mark(StrEnum):
     AGENT_STOP = "agent_stop"
     API_ERROR = "api_error"
     EXTERNALIZE = "externalize"
+    #: A call that was made and that nothing counts.
+    UNSEEN_CALL = "unseen_call"
 
 
 type Rules = Mapping[str, Callable[[Any, Any], Any]]

@@ -99,7 +99,7 @@ def assemble(
         "model": _model(calls, facts),
         **now,
         "warnings": _warnings(calls, stepped_back),
-        "lower_bound": _lower_bound(calls, counted),
+        "lower_bound": _lower_bound(calls, counted, given.readings),
         "sources": dict(sorted(Counter(str(r.source) for r in given.readings).items())),
     }
     threads = _threads(calls, facts)
@@ -264,8 +264,11 @@ def _warnings(calls: Sequence[CallFact], stepped_back: Sequence[int]) -> list[di
     return found[:MOST_WARNINGS]
 
 
-def _lower_bound(calls: Sequence[CallFact], compactions: Sequence[CompactionFact]) -> list[dict[str, Any]]:
+def _lower_bound(
+    calls: Sequence[CallFact], compactions: Sequence[CompactionFact], readings: Iterable[Reading]
+) -> list[dict[str, Any]]:
     """Why the sums may be smaller than the bill: each reason with its number."""
+    uncounted = len({r.key for r in readings if isinstance(r, MarkReading) and r.mark is Mark.UNSEEN_CALL})
     unseen = sum(1 for c in compactions if not c.summary_call)
     partial = sum(1 for c in calls if "output_partial" in c.flags)
     reasons: list[dict[str, Any]] = []
@@ -283,6 +286,14 @@ def _lower_bound(calls: Sequence[CallFact], compactions: Sequence[CompactionFact
                 "code": "output_partial",
                 "count": partial,
                 "message": "the last line of the response was written before it ended; its output is a placeholder",
+            }
+        )
+    if uncounted:
+        reasons.append(
+            {
+                "code": "call_uncounted",
+                "count": uncounted,
+                "message": "the host says that a call was made and not what it used (a title's, or without usage)",
             }
         )
     return reasons

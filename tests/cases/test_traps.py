@@ -22,6 +22,7 @@ FEED_OF = {
     "hook_payloads": "claude-code-hook",
     "otlp_logs": "claude-code-otlp-logs",
     "otlp_metrics": "claude-code-otlp-metrics",
+    "opencode_messages": "opencode-transcript",
 }
 SUMS = ("uncached_input", "cache_read", "cache_write_5m", "cache_write_1h", "output", "compactions")
 
@@ -98,8 +99,13 @@ def check_context(sessions: list[Session], wanted: dict[str, Any]) -> None:
         assert sessions[0].zone in wanted["current_zone_allowed"]
     if "microcompactions" in wanted:
         assert Compaction.objects.filter(kind="micro").count() == wanted["microcompactions"]
-    if "compaction_attempts" in wanted:
-        assert Compaction.objects.filter(state="attempt").count() == wanted["compaction_attempts"]
+    for name, state in (
+        ("compaction_attempts", "attempt"),
+        ("incomplete_compactions", "attempt"),
+        ("inferred_compactions", "inferred"),
+    ):
+        if name in wanted:
+            assert Compaction.objects.filter(state=state).count() == wanted[name], name
     if "pre_tokens" in wanted:
         assert [c.before_by_telemetry for c in Compaction.objects.all()] == wanted["pre_tokens"]
     for trigger, count in wanted.get("by_trigger", {}).items():

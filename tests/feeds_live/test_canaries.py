@@ -80,3 +80,42 @@ def test_telemetry__who_a_person_is__only_as_a_digest(key: str) -> None:
     who: dict[str, Any] = {key: "ann@example.org"}
     body = logs(log("user_prompt", **who))
     assert "ann@" not in outcome("claude-code-otlp-logs", body)
+
+
+@pytest.mark.parametrize("canary", CANARIES)
+def test_opencode__content_anywhere_in_a_message__is_not_kept(canary: str) -> None:
+    state = {
+        "status": "completed",
+        "input": {"command": canary, canary: canary},
+        "output": canary,
+        "title": canary,
+        "metadata": {"output": canary, "id": canary, "reason": canary},
+        "time": {"start": 1, "end": 2, canary: 3},
+    }
+    parts = [
+        {"type": kind, "id": "prt_1", "text": canary, "snapshot": canary, "tool": "bash", "state": state, canary: 1}
+        for kind in ("text", "reasoning", "tool", "patch", "step-finish", "compaction", "file", canary)
+    ]
+    info = {
+        "id": "msg_1",
+        "sessionID": "ses_1",
+        "role": "assistant",
+        "path": {"cwd": canary, "root": canary},
+        "error": {"name": "APIError", "data": {"message": canary}},
+        "system": [canary],
+        "summary": {"title": canary, "diffs": [{"file": canary, "before": canary}]},
+        "tokens": {"input": 5, "output": 1, canary: 1},
+        "time": {"created": 1_796_077_000_000, "completed": 1_796_077_001_000},
+    }
+    session = {"id": "ses_1", "title": canary, "slug": canary, "share": {"url": canary}, "permission": [canary]}
+    told = outcome(
+        "opencode-transcript", json.dumps({"info": session, "messages": [{"info": info, "parts": parts}]}).encode()
+    )
+    assert "prt_1" in told
+    assert canary not in told
+    for part in parts:
+        event = {"type": "message.part.updated", "session": session, "properties": {"sessionID": "ses_1", "part": part}}
+        assert canary not in outcome("opencode-hook", json.dumps(event).encode())
+    for kind in ("message.updated", "session.created", "session.error", "chat.params", "chat.message", canary):
+        given = {"sessionID": "ses_1", "info": info, "model": {"id": "m", "name": canary}, "error": {"data": canary}}
+        assert canary not in outcome("opencode-hook", json.dumps({"type": kind, "properties": given}).encode())

@@ -14,7 +14,7 @@ from sessions_app.feeds.husk import husk
 from sessions_app.feeds.registry import FEEDS
 from sessions_app.kernel.readings import encode
 from tests.feeds_live.test_canonical import RECORDS
-from tests.support.inputs import INPUTS, NOW_MS, STORY
+from tests.support.inputs import INPUTS, NOW_MS, STORY, corpus_of_others, trap_bodies
 
 ROUNDS = 250
 ODD: tuple[Any, ...] = (
@@ -32,11 +32,18 @@ def lines(path: str) -> list[Any]:
     return [json.loads(line) for line in (INPUTS / "hosts" / path).read_text().splitlines()]
 
 
+def opencode_documents() -> list[Any]:
+    exported = json.loads(corpus_of_others()["opencode/22.json"])
+    return [exported, *(json.loads(body) for number in ("T46", "T47") for body in trap_bodies(number))]
+
+
 SAMPLES: dict[str, list[Any]] = {
     "canonical": [RECORDS, *RECORDS],
     "claude-code-hook": lines("claude-code-2.1.197/hooks.jsonl"),
     "claude-code-otlp-logs": whole("logs", "otlp-logs-3.json"),
     "claude-code-otlp-metrics": whole("metrics", "otlp-metrics-1.json"),
+    "opencode-hook": lines("opencode-1.18.33/plugin-events.jsonl"),
+    "opencode-transcript": opencode_documents(),
     "claude-code-statusline": lines("claude-code-2.1.197-statusline/statusline.jsonl"),
 }
 

@@ -51,6 +51,20 @@ def corpus_bodies() -> Mapping[str, bytes]:
     return bodies
 
 
+@lru_cache(maxsize=1)
+def corpus_of_others() -> Mapping[str, bytes]:
+    """Corpus files of OpenCode, Gemini CLI, Cursor and pi by name (`opencode/1.json`); 3 MB in memory."""
+    with tarfile.open(INPUTS / "corpus-opencode-gemini-cursor.tar.xz") as archive:
+        return {m.name: opened.read() for m in archive if m.isfile() and (opened := archive.extractfile(m))}
+
+
+@lru_cache(maxsize=1)
+def totals_of_others() -> Mapping[str, Any]:
+    """Their independently computed totals."""
+    found: dict[str, Any] = json.loads((INPUTS / "corpus-opencode-gemini-cursor.totals.json").read_text())
+    return found
+
+
 def story_transcripts() -> list[bytes]:
     """The story's transcript and its subagent's."""
     return [path.read_bytes() for path in sorted((STORY / "projects").rglob("*.jsonl"))]
