@@ -52,12 +52,23 @@ class Home:
         (target / "config.json").write_text(json.dumps({"url": url, "key": "k", "machine": "m"}))
 
     def run(
-        self, *arguments: str, given: str = "", python: str = sys.executable, **more: str
+        self,
+        *arguments: str,
+        given: str = "",
+        python: str = sys.executable,
+        folder: Path | str | None = None,
+        **more: str,
     ) -> subprocess.CompletedProcess[str]:
         """Run the client; `more` are further variables of its environment."""
         environ = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "ECM_BUDGET_SECONDS": self.budget, **more}
         return subprocess.run(
-            [python, str(PATH), *arguments], input=given, env=environ, capture_output=True, encoding="utf-8", timeout=30
+            [python, str(PATH), *arguments],
+            input=given,
+            env=environ,
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=30,
         )
 
 
@@ -121,6 +132,8 @@ def server(answer: Callable[[socket.socket], None] | bytes = GOOD) -> Iterator[B
         yield border
     finally:
         stop.set()
+        # Closing alone would leave it open as long as the thread waits.
+        listener.shutdown(socket.SHUT_RDWR)
         listener.close()
 
 
