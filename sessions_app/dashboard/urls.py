@@ -10,6 +10,7 @@ urlpatterns = [
     path("sessions/<int:pk>/", views.show_session, name="session"),
     path("s/<int:pk>", views.short_link, name="session-short"),
     path("compactions/", views.show_compactions, name="compactions"),
+    path("context/", views.show_context, name="context"),
     path("sources/", connect_views.show_sources, name="sources"),
     path("sources/teams/<int:team_id>/billing", connect_views.state_billing, name="billing"),
     path("connect/", connect_views.show_connect, name="connect"),

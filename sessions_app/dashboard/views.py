@@ -14,6 +14,7 @@ from django.views.decorators.vary import vary_on_cookie, vary_on_headers
 from ecm_site.common import clock
 from sessions_app.dashboard.billing import billing_of_session, billing_of_teams
 from sessions_app.dashboard.compactions_page import compactions_page
+from sessions_app.dashboard.context_page import context_page
 from sessions_app.dashboard.filters import filter_of
 from sessions_app.dashboard.overview import overview
 from sessions_app.dashboard.scope import link_suffix, scope_of
@@ -83,6 +84,19 @@ def show_compactions(request: HttpRequest) -> HttpResponse:
     billing = billing_of_teams(scope.team.ids, page.now)
     context = {"page": page, "scope": scope, "billing": billing, "here": "compactions"}
     return render(request, "compactions/page.html", context)
+
+
+@require_GET
+@login_required
+@cache_control(private=True, no_cache=True)
+@vary_on_cookie
+def show_context(request: HttpRequest) -> HttpResponse:
+    """What fills the contexts of a period."""
+    scope = scope_of(request.user, request.GET)
+    page = context_page(request.user, scope, clock.now())
+    billing = billing_of_teams(scope.team.ids, page.now)
+    context = {"page": page, "scope": scope, "billing": billing, "here": "context"}
+    return render(request, "context/page.html", context)
 
 
 @require_GET

@@ -1,0 +1,127 @@
+"""What fills the context before anyone speaks: the first prompt of fresh sessions, by project and host."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from itertools import pairwise
+from statistics import median_low
+from typing import Any
+
+from sessions_app.dashboard import sparks, words
+from sessions_app.dashboard.filters import in_scope
+from sessions_app.dashboard.scope import Scope
+from sessions_app.kernel.facts import Leaves
+from sessions_app.kernel.money import EXACT
+from sessions_app.kernel.pricing import PriceBook
+from sessions_app.models import Session, Viewer
+
+#: So many of the dearest are shown.
+MOST_LINES = 20
+#: Sessions looked at, the newest first; more than that is said.
+MOST_SESSIONS = 20_000
+#: A day whose median is so much above that of the day before is a jump.
+JUMP_TOKENS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """The day on which the first prompt grew most, and what else was new on it."""
+
+    day: date
+    tokens: int
+    also_new: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixLine:
+    """One project on one host; tokens are medians of fresh sessions."""
+
+    project: str
+    host: str
+    sessions: int
+    tokens: int
+    newest_tokens: int
+    #: What carrying it cost in the period: written once a session, read by each later call.
+    cost_usd: Decimal | None
+    cost_a_day_usd: Decimal | None
+    spark: sparks.Spark
+    jump: Jump | None
+
+
+type _Row = dict[str, Any]
+FIELDS = (
+    "project__name host first_at first_prompt_tokens calls subagent_calls model version cache_write_1h cache_write_5m"
+).split()
+
+
+def prefix_lines(
+    user: Viewer, scope: Scope, now: datetime, book: PriceBook
+) -> tuple[tuple[PrefixLine, ...], int, bool]:
+    """Lines, the sessions behind them, and whether older ones were left out: one query."""
+    sessions = in_scope(Session.objects.for_user(user), scope, now)
+    fresh = sessions.filter(first_prompt_tokens__gt=0, first_at__isnull=False).order_by("-first_at")
+    rows: list[_Row] = list(fresh.values(*FIELDS)[: MOST_SESSIONS + 1])
+    cut, rows = len(rows) > MOST_SESSIONS, rows[:MOST_SESSIONS]
+    groups: dict[tuple[str, str], list[_Row]] = defaultdict(list)
+    for row in reversed(rows):
+        groups[(row["project__name"] or "project unknown", row["host"])].append(row)
+    lines = [_line(project, host, members, book) for (project, host), members in groups.items()]
+    lines.sort(key=lambda line: (-(line.cost_usd or Decimal()), -line.tokens, line.project))
+    return tuple(lines[:MOST_LINES]), len(rows), cut
+
+
+def _line(project: str, host: str, rows: Sequence[_Row], book: PriceBook) -> PrefixLine:
+    by_day: dict[date, list[_Row]] = defaultdict(list)
+    for row in rows:
+        by_day[row["first_at"].astimezone(UTC).date()].append(row)
+    medians = {day: _median(members) for day, members in by_day.items()}
+    cost = _cost(rows, book)
+    return PrefixLine(
+        project=project,
+        host=words.word(words.HOSTS, host),
+        sessions=len(rows),
+        tokens=_median(rows),
+        newest_tokens=rows[-1]["first_prompt_tokens"],
+        cost_usd=cost,
+        cost_a_day_usd=None if cost is None else cost / len(by_day),
+        spark=sparks.spark([sparks.SparkValue(size, f"{day:%d %b}: {size:,}") for day, size in medians.items()]),
+        jump=_jump(medians, by_day),
+    )
+
+
+def _median(rows: Iterable[_Row]) -> int:
+    return int(median_low(row["first_prompt_tokens"] for row in rows))
+
+
+def _cost(rows: Iterable[_Row], book: PriceBook) -> Decimal | None:
+    """Writing the prefix in the first call and reading it in the others of the main thread; None: unpriced."""
+    total = Decimal()
+    for row in rows:
+        tokens, hourly = row["first_prompt_tokens"], row["cache_write_1h"] > row["cache_write_5m"]
+        written = Leaves(cache_write_1h=tokens) if hourly else Leaves(cache_write_5m=tokens)
+        first = book.charge(row["model"], row["first_at"], written)
+        later = book.charge(row["model"], row["first_at"], Leaves(cache_read=tokens))
+        if first is None or later is None:
+            return None
+        reads = max(0, row["calls"] - row["subagent_calls"] - 1)
+        total = EXACT.add(total, EXACT.fma(later.cost_usd, Decimal(reads), first.cost_usd))
+    return total
+
+
+def _jump(medians: dict[date, int], by_day: dict[date, list[_Row]]) -> Jump | None:
+    """The largest step up from one day with sessions to the next, if it is one."""
+    steps = [(medians[day] - medians[before], before, day) for before, day in pairwise(medians)]
+    if not steps:
+        return None
+    tokens, before, day = max(steps)
+    return Jump(day, tokens, _new(by_day[before], by_day[day])) if tokens >= JUMP_TOKENS else None
+
+
+def _new(before: Iterable[_Row], after: Iterable[_Row]) -> tuple[str, ...]:
+    """Versions and models that the day has and the day before had not."""
+    seen = {(name, row[name]) for row in before for name in ("version", "model")}
+    names = {"version": "version ", "model": ""}
+    found = {(name, row[name]) for row in after for name in names if row[name]} - seen
+    return tuple(names[name] + value for name, value in sorted(found))
