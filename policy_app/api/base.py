@@ -16,8 +16,8 @@ from ecm_site.common.http import read_body
 from ecm_site.common.paging import PageRequest
 from ecm_site.common.problems import DomainError
 from policy_app.kernel.errors import Refused
-from policy_app.models import ScopeKind
-from policy_app.services import tables
+from policy_app.models import Policy, PolicyKind, ScopeKind
+from policy_app.services import policies, tables
 from policy_app.services.actors import Actor
 from policy_app.services.refusals import NotAllowed
 
@@ -71,6 +71,13 @@ class PolicyView(APIView):
     permission_classes = [Known]
     parser_classes = []
     needs: Mapping[str, str] = {}
+    #: Tables and pin sets have the same life; `as_view(kind=…)` says whose addresses these are.
+    kind = PolicyKind.TABLE
+
+    def policy_of(self, request: Request, slug: str) -> tuple[Policy, Actor]:
+        """The policy of the caller's organisation, and the caller; or 404."""
+        actor = actor_of(request)
+        return policies.named(organisation_id=actor.organisation_id, slug=slug, kind=self.kind), actor
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         """Of the setting `ECM_READER_AUTHENTICATION`: keys and logins belong to the other app."""

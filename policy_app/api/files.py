@@ -8,23 +8,26 @@ from ecm_site.common import clock
 from ecm_site.common.problems import DomainError
 from policy_app.api import shapes
 from policy_app.api.base import PolicyView, raw_body, whole_param
-from policy_app.api.policies import policy_of
-from policy_app.services import interchange, policies
+from policy_app.models import PolicyKind
+from policy_app.services import auditing, interchange, policies
 
 
 class ExportView(PolicyView):
-    """`GET …/export[?version=N][&as=json|yaml]`: the canonical table, or ECM's `policy.yaml`."""
+    """`GET …/export[?version=N][&as=json|yaml]`: the canonical content, or ECM's `policy.yaml`."""
 
     def get(self, request: Request, slug: str) -> HttpResponse:
         """The file, named after policy and version."""
-        policy, _ = policy_of(request, slug)
+        policy, _ = self.policy_of(request, slug)
         version = policies.numbered(policy=policy, number=whole_param(request, "version"))
         kind = request.query_params.get("as", "json")
-        if kind not in ("json", "yaml"):
-            raise DomainError("bad_as", "as is json or yaml.", pointer="as")
+        # ECM's file of pins has no place for their texts.
+        offered = ("json", "yaml") if self.kind is PolicyKind.TABLE else ("json",)
+        if kind not in offered:
+            raise DomainError("bad_as", f"as is {' or '.join(offered)}.", pointer="as")
         text = version.content if kind == "json" else interchange.export_yaml(version=version)
+        name = auditing.chain_name(policy).replace("/", "-")
         response = HttpResponse(text, content_type=f"application/{kind}")
-        response.headers["Content-Disposition"] = f'attachment; filename="{policy.slug}-v{version.number}.{kind}"'
+        response.headers["Content-Disposition"] = f'attachment; filename="{name}-v{version.number}.{kind}"'
         return response
 
 
@@ -35,7 +38,7 @@ class ImportView(PolicyView):
 
     def post(self, request: Request, slug: str) -> Response:
         """201 with the draft, 200 without one for `check`: {"draft", "remarks", "pins"}."""
-        policy, actor = policy_of(request, slug)
+        policy, actor = self.policy_of(request, slug)
         asked = request.query_params
         file = interchange.read(source=raw_body(request), is_yaml="yaml" in request.headers.get("Content-Type", ""))
         told = {"remarks": [interchange.remark_document(each) for each in file.remarks], "pins": list(file.pins)}
@@ -49,4 +52,4 @@ class ImportView(PolicyView):
             by=actor,
             now=clock.now(),
         )
-        return Response({"draft": shapes.draft_with_table(draft, actor), **told}, status=201)
+        return Response({"draft": shapes.draft_with_content(draft, actor), **told}, status=201)

@@ -1,4 +1,4 @@
-"""`/api/v1/policies…`: policies, their versions, what is live, and verdicts."""
+"""`/api/v1/policies…` and `/pin-sets…`: policies, their versions, what is live; and verdicts of tables."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from policy_app.kernel.errors import Refused
 from policy_app.kernel.evaluate import evaluate
 from policy_app.kernel.meters import signals_of
 from policy_app.kernel.signals import Signals
-from policy_app.models import Policy, Version
-from policy_app.services import blaming, evidence, policies, publishing, tables
+from policy_app.models import Policy, PolicyKind, Version
+from policy_app.services import blaming, contents, evidence, policies, publishing, tables
 from policy_app.services.actors import Actor
 from policy_app.services.refusals import BadText
 
@@ -54,12 +54,6 @@ class Settlement(msgspec.Struct, forbid_unknown_fields=True):
     outcome: str
 
 
-def policy_of(request: Request, slug: str) -> tuple[Policy, Actor]:
-    """The policy of the caller's organisation, and the caller; or 404."""
-    actor = actor_of(request)
-    return policies.named(organisation_id=actor.organisation_id, slug=slug), actor
-
-
 class PoliciesView(PolicyView):
     """`GET`: all policies. `POST {slug, name, reason, four_eyes?}`: one more, without versions."""
 
@@ -67,7 +61,7 @@ class PoliciesView(PolicyView):
 
     def get(self, request: Request) -> Response:
         """{"results": [policy with its live version], "next": null}."""
-        rows = Policy.objects.of(actor_of(request).organisation_id).order_by("slug")
+        rows = Policy.objects.of(actor_of(request).organisation_id, self.kind).order_by("slug")
         newest = Version.objects.filter(policy__in=rows).order_by("policy", "-number").distinct("policy")
         live = {each.policy_id: each for each in newest.select_related("reverts", "provisional")}
         return Response({"results": [shapes.policy(row, live.get(row.pk)) for row in rows], "next": None})
@@ -86,6 +80,7 @@ class PoliciesView(PolicyView):
             reason=asked.reason,
             by=actor_of(request),
             now=clock.now(),
+            kind=self.kind,
         )
         return Response(shapes.policy(made, None), status=201)
 
@@ -97,12 +92,12 @@ class OnePolicyView(PolicyView):
 
     def get(self, request: Request, slug: str) -> Response:
         """The policy with `blame`, `arguments` and `open_drafts`."""
-        policy, actor = policy_of(request, slug)
+        policy, actor = self.policy_of(request, slug)
         return Response(_told(policy, actor))
 
     def patch(self, request: Request, slug: str) -> Response:
         """The policy as changed."""
-        policy, actor = policy_of(request, slug)
+        policy, actor = self.policy_of(request, slug)
         asked = wanted(request, Settings)
         now = clock.now()
         policies.set_four_eyes(policy=policy, wanted=asked.four_eyes, reason=asked.reason, by=actor, now=now)
@@ -111,12 +106,14 @@ class OnePolicyView(PolicyView):
 
 def _told(policy: Policy, actor: Actor) -> Json:
     live = Version.objects.select_related("reverts").live(policy.pk)
-    unfit = evidence.mismatches(organisation_id=actor.organisation_id, content=live.content) if live else []
-    return {
+    told = {
         **shapes.policy(policy, live),
         "blame": [shapes.blame(each) for each in blaming.blame(policy=policy)],
-        "arguments_that_no_longer_match": [shapes.mismatch(each) for each in unfit],
     }
+    if policy.kind != PolicyKind.TABLE:
+        return told
+    unfit = evidence.mismatches(organisation_id=actor.organisation_id, content=live.content) if live else []
+    return {**told, "arguments_that_no_longer_match": [shapes.mismatch(each) for each in unfit]}
 
 
 class VersionsView(PolicyView):
@@ -124,7 +121,7 @@ class VersionsView(PolicyView):
 
     def get(self, request: Request, slug: str) -> Response:
         """One page of versions without their tables."""
-        policy, _ = policy_of(request, slug)
+        policy, _ = self.policy_of(request, slug)
         asked = paging.page_request(request._request)
         rows = Version.objects.filter(policy=policy).select_related("reverts", "provisional").order_by("-number")
         if asked.after:
@@ -144,13 +141,15 @@ class VersionView(PolicyView):
 
     def get(self, request: Request, slug: str, number: int) -> Response:
         """The version, `table` and `diff`."""
-        policy, _ = policy_of(request, slug)
+        policy, _ = self.policy_of(request, slug)
         version = policies.numbered(policy=policy, number=number)
         against = whole_param(request, "against") or number - 1
         diff = []
         if against:
-            diff = tables.differences(policies.numbered(policy=policy, number=against).content, version.content)
-        return Response({**shapes.version_with_table(version), "against": against or None, "diff": diff})
+            diff = contents.of(policy).differences(
+                policies.numbered(policy=policy, number=against).content, version.content
+            )
+        return Response({**shapes.version_with_content(version, policy), "against": against or None, "diff": diff})
 
 
 class SettleView(PolicyView):
@@ -160,7 +159,7 @@ class SettleView(PolicyView):
 
     def post(self, request: Request, slug: str, number: int) -> Response:
         """The version."""
-        policy, actor = policy_of(request, slug)
+        policy, actor = self.policy_of(request, slug)
         outcome = wanted(request, Settlement).outcome
         version = policies.numbered(policy=policy, number=number)
         publishing.settle(version=version, outcome=outcome, by=actor, now=clock.now())
@@ -174,7 +173,7 @@ class RevertView(PolicyView):
 
     def post(self, request: Request, slug: str) -> Response:
         """201 with the new version."""
-        policy, actor = policy_of(request, slug)
+        policy, actor = self.policy_of(request, slug)
         asked = wanted(request, Reversal)
         made = publishing.revert(policy=policy, number=asked.version, reason=asked.reason, by=actor, now=clock.now())
         return Response(shapes.version(made), status=201)
@@ -185,12 +184,12 @@ class LiveView(PolicyView):
 
     def get(self, request: Request, slug: str) -> HttpResponse:
         """The version; the ETag is its chain, which differs between versions of equal content."""
-        policy, _ = policy_of(request, slug)
+        policy, _ = self.policy_of(request, slug)
         version = policies.numbered(policy=policy, number=None)
         return tagged(
             request._request,
             version.chain,
-            lambda: Response({"policy": policy.slug, **shapes.version_with_table(version)}),
+            lambda: Response({"policy": policy.slug, **shapes.version_with_content(version, policy)}),
         )
 
 
@@ -199,7 +198,7 @@ class EvaluateView(PolicyView):
 
     def post(self, request: Request, slug: str) -> Response:
         """{"policy", "version", "digest", "results": [verdict with its trace]}, in the order of the request."""
-        policy, _ = policy_of(request, slug)
+        policy, _ = self.policy_of(request, slug)
         version = policies.numbered(policy=policy, number=whole_param(request, "version"))
         table = tables.parsed(version.content)
         results = [

@@ -8,7 +8,7 @@ from ecm_site.common import clock, paging
 from ecm_site.common.problems import DomainError
 from policy_app.api import shapes
 from policy_app.api.base import Json, PolicyView, actor_of, after_number, moment_of, scope_id_of, scope_name_of, wanted
-from policy_app.models import Assignment, AuditEntry, Evidence, EvidenceStatus, Policy, ScopeKind
+from policy_app.models import Assignment, AuditEntry, Evidence, EvidenceStatus, Policy, PolicyKind, ScopeKind
 from policy_app.services import assigning, auditing, evidence, policies
 from policy_app.services.evidence import Claim
 from policy_app.services.refusals import NoSuch
@@ -43,11 +43,13 @@ class ChainView(PolicyView):
     def get(self, request: Request) -> Response:
         """{"audit": {entries, broken_at}, "versions": {slug: {entries, broken_at}}}."""
         organisation_id = actor_of(request).organisation_id
-        rows = Policy.objects.of(organisation_id).order_by("slug")
+        rows = Policy.objects.filter(organisation_id=organisation_id).order_by("-kind", "slug")
         return Response(
             {
                 "audit": _report(auditing.verify_chain(organisation_id=organisation_id)),
-                "versions": {row.slug: _report(auditing.verify_versions(policy_id=row.pk)) for row in rows},
+                "versions": {
+                    auditing.chain_name(row): _report(auditing.verify_versions(policy_id=row.pk)) for row in rows
+                },
             }
         )
 
@@ -118,13 +120,14 @@ class AssignmentGiven(msgspec.Struct, forbid_unknown_fields=True):
     scope_kind: ScopeKind
     reason: str
     scope: str = ""
+    kind: PolicyKind = PolicyKind.TABLE
     policy: str | None = None
     version: int | None = None
     from_at: str | None = None
 
 
 class AssignmentsView(PolicyView):
-    """`GET /api/v1/assignments`; `POST {scope_kind, scope?, policy, version?, from_at?, reason}`."""
+    """`GET /api/v1/assignments`; `POST {scope_kind, scope?, kind?, policy, version?, from_at?, reason}`."""
 
     needs = {"POST": "approve"}
 
@@ -143,9 +146,12 @@ class AssignmentsView(PolicyView):
         scope_id = scope_id_of(actor.organisation_id, asked.scope_kind, asked.scope)
         if scope_id is None:
             raise NoSuch(asked.scope_kind.value)
-        policy = policies.named(organisation_id=actor.organisation_id, slug=asked.policy) if asked.policy else None
+        policy = None
+        if asked.policy:
+            policy = policies.named(organisation_id=actor.organisation_id, slug=asked.policy, kind=asked.kind)
         version = policies.numbered(policy=policy, number=asked.version) if policy and asked.version else None
         made = assigning.assign(
+            kind=asked.kind,
             scope_kind=asked.scope_kind,
             scope_id=scope_id,
             policy=policy,

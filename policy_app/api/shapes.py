@@ -6,7 +6,7 @@ from policy_app.kernel.parameter_documents import parameters_document
 from policy_app.kernel.rule_documents import condition_document
 from policy_app.kernel.signals import value_document
 from policy_app.models import Assignment, AuditEntry, Draft, Evidence, Policy, Provisional, Review, Version
-from policy_app.services import reviewing, tables
+from policy_app.services import contents, reviewing, tables
 from policy_app.services.actors import Actor
 from policy_app.services.blaming import Blame
 from policy_app.services.evidence import Mismatch
@@ -40,9 +40,9 @@ def version(row: Version) -> Json:
     }
 
 
-def version_with_table(row: Version) -> Json:
-    """A version and its table."""
-    return {**version(row), "table": tables.document_of(row.content)}
+def version_with_content(row: Version, of: Policy) -> Json:
+    """A version and its `table` or `pin_set`."""
+    return {**version(row), contents.of(of).field: tables.document_of(row.content)}
 
 
 def provisional(row: Provisional) -> Json:
@@ -72,14 +72,14 @@ def draft(row: Draft, actor: Actor) -> Json:
     }
 
 
-def draft_with_table(row: Draft, actor: Actor) -> Json:
-    """A draft with its table, findings, editors, reviews, and what it changes on its base."""
-    base = row.base
+def draft_with_content(row: Draft, actor: Actor) -> Json:
+    """A draft with its `table` or `pin_set`, findings, editors, reviews, and what it changes on its base."""
+    base, held = row.base, contents.of(row.policy)
     return {
         **draft(row, actor),
-        "table": tables.document_of(row.content),
-        "findings": [tables.finding_document(each) for each in tables.findings_of(row.content)],
-        "diff": tables.differences(base.content, row.content) if base else [],
+        held.field: tables.document_of(row.content),
+        "findings": [tables.finding_document(each) for each in held.findings(row.content)],
+        "diff": held.differences(base.content, row.content) if base else [],
         "edits": [
             {"revision": each.revision, "by": each.by_name, "at": each.at, "digest": each.digest}
             for each in row.edits.order_by("revision")
@@ -103,6 +103,7 @@ def review(row: Review, of: Draft) -> Json:
 def assignment(row: Assignment, name: str) -> Json:
     """An assignment; `version` None follows the newest."""
     return {
+        "kind": row.kind,
         "scope_kind": row.scope_kind,
         "scope": name,
         "policy": row.policy.slug if row.policy else None,

@@ -45,7 +45,7 @@ def audit_page(organisation_id: int, now: datetime, *, action: str, subject: str
         before=page[ENTRIES - 1].number if len(page) > ENTRIES else None,
         log=auditing.verify_chain(organisation_id=organisation_id),
         versions=tuple(
-            (row.slug, auditing.verify_versions(policy_id=row.pk))
-            for row in Policy.objects.of(organisation_id).order_by("slug")
+            (auditing.chain_name(row), auditing.verify_versions(policy_id=row.pk))
+            for row in Policy.objects.filter(organisation_id=organisation_id).order_by("-kind", "slug")
         ),
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from policy_app.models import AuditEntry, Version
+from policy_app.models import AuditEntry, Policy, PolicyKind, Version
 from policy_app.services.actors import Actor
 from policy_app.services.refusals import checked_reason
 
@@ -86,6 +86,11 @@ def verify_chain(*, organisation_id: int) -> ChainReport:
 def version_chain(previous: str, number: int, digest: str) -> str:
     """The chain of a version; the database computes the same."""
     return hashlib.sha256(f"{previous}:{number}:{digest}".encode()).hexdigest()
+
+
+def chain_name(policy: Policy) -> str:
+    """How a report names the chain of a policy's versions; tables by their slug alone."""
+    return policy.slug if policy.kind == PolicyKind.TABLE else policy.subject
 
 
 def verify_versions(*, policy_id: int) -> ChainReport:

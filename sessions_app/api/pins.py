@@ -133,8 +133,8 @@ def told(live: LivePins) -> dict[str, Any]:
 
 
 def _version(slug: str, version_id: int) -> Response:
-    version = Version.objects.select_related("reverts", "provisional").get(pk=version_id)
-    return Response({"policy": slug, **shapes.version_with_table(version)})
+    version = Version.objects.select_related("policy", "reverts", "provisional").get(pk=version_id)
+    return Response({"policy": slug, **shapes.version_with_content(version, version.policy)})
 
 
 def _scope(holder: KeyHolder, project: str, host: str, session: str) -> Scope:

@@ -115,6 +115,12 @@ POLICIES = {
     "api/v1/evidence/<slug:slug>": MEMBERS,
     "api/v1/assignments": DECIDES,
 }
+#: Pin sets have the same life as tables; verdicts and files of ECM are of tables only.
+PIN_SETS = {
+    route.replace("policies", "pin-sets"): wanted
+    for route, wanted in POLICIES.items()
+    if "policies" in route and not route.endswith(("/evaluate", "/import"))
+}
 
 #: Pages of the policies: members read, editors write, who administers the whole decides. An empty form is 400.
 SHOWN = rule(200, anonymous=LOGIN, keys=LOGIN, nobody=403)
@@ -168,6 +174,7 @@ TABLE = {
     "api/v1/policies/live": TEAM_KEYS,
     "connect/ecm": EVERYBODY,
     **POLICIES,
+    **PIN_SETS,
     "otlp/v1/logs": replace(DELIVERY, body="{}"),
     "otlp/v1/metrics": replace(DELIVERY, body="{}"),
     # A link that nobody issued: who is in already goes on, everybody else is told what to do.
@@ -207,7 +214,7 @@ def address(route: str, world: World, session_id: int) -> str:
     """The route with the session of team one in it, the team, a key of the team, or a draft of `mine`."""
     is_policy = "<int:draft_id>" in route or "<slug:slug>" in route
     places = {
-        "<int:draft_id>": draft_in(world) if is_policy else 0,
+        "<int:draft_id>": draft_in(world, route) if is_policy else 0,
         "<slug:slug>": "ecm-depth-cap" if "/evidence/" in route else "default",
         "<int:number>": 1,
         "<int:session_id>": session_id,
@@ -221,10 +228,11 @@ def address(route: str, world: World, session_id: int) -> str:
     return "/" + route
 
 
-def draft_in(world: World) -> int:
-    """Both organisations get the default policy; the id of a draft in `mine`."""
+def draft_in(world: World, route: str) -> int:
+    """Both organisations get the default policy, or pin set; the id of a draft in `mine`."""
+    ensure = installing.ensure_pins if "pin" in route else installing.ensure_default
     for organisation in (world.theirs, world.mine):
-        policy = installing.ensure_default(organisation_id=organisation.pk, four_eyes=True, now=NOW)
+        policy = ensure(organisation_id=organisation.pk, four_eyes=True, now=NOW)
     mara = Actor(1, "Mara", world.mine.pk, may_edit=True)
     return drafting.start(policy=policy, title="Earlier", by=mara, now=NOW).pk
 
