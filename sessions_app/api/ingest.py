@@ -18,11 +18,14 @@ from sessions_app.feeds import (
     claude_hooks,
     claude_statusline,
     claude_transcript,
+    codex_hooks,
+    codex_transcript,
     opencode_hooks,
     opencode_transcript,
     otlp_hosts,
 )
 from sessions_app.feeds.base import Context, Feed, Refused
+from sessions_app.feeds.husk_strings import kept_id
 from sessions_app.services import ingest
 from sessions_app.services.ingest import Receipt
 
@@ -49,6 +52,7 @@ class IngestView(APIView):
             received_ms=int(now.timestamp() * 1000),
             event=_event(request.query_params.get("event", "")),
             final=request.query_params.get("final") == "1",
+            session=kept_id(request.query_params.get("session", "")),
         )
         sender = sender_of(request)
         try:
@@ -106,6 +110,12 @@ class ClaudeTranscriptView(IngestView):
     status = 202
 
 
+class CodexTranscriptView(ClaudeTranscriptView):
+    """`POST /api/v1/transcripts/codex[?session=ID]`: lines of a rollout, its first line with each piece."""
+
+    feed = codex_transcript.FEED
+
+
 class ClaudeStatuslineView(IngestView):
     """`POST /api/v1/statusline/claude-code`: what the status line command got on its standard input."""
 
@@ -150,6 +160,12 @@ class OpenCodeHookView(IngestView):
         answer = Response({"text": ""})
         answer["X-ECM-Receipt"] = receipt_line(receipt)
         return answer
+
+
+class CodexHookView(ClaudeHookView):
+    """`POST /api/v1/hooks/codex`: the host prints what it gets into its own strict schema; nothing fits it."""
+
+    feed = codex_hooks.FEED
 
 
 class OtlpView(IngestView):

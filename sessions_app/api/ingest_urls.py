@@ -9,10 +9,12 @@ api_urls = [
     path("transcripts/claude-code", ingest.ClaudeTranscriptView.as_view(), name="transcripts-claude-code"),
     path("transcripts/opencode", ingest.OpenCodeTranscriptView.as_view(), name="transcripts-opencode"),
     path("hooks/opencode", ingest.OpenCodeHookView.as_view(), name="hooks-opencode"),
+    path("transcripts/codex", ingest.CodexTranscriptView.as_view(), name="transcripts-codex"),
     path("statusline/claude-code", ingest.ClaudeStatuslineView.as_view(), name="statusline-claude-code"),
     path("bundles/claude-code", bundle.ClaudeBundleView.as_view(), name="bundles-claude-code"),
     path("arrivals", bundle.ArrivalsView.as_view(), name="arrivals"),
     path("hooks/claude-code", ingest.ClaudeHookView.as_view(), name="hooks-claude-code"),
+    path("hooks/codex", ingest.CodexHookView.as_view(), name="hooks-codex"),
 ]
 
 otlp_urls = [

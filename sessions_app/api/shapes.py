@@ -101,7 +101,7 @@ class Parts:
 def parts_of(ids: Sequence[int]) -> Parts:
     """Read the parts of these sessions."""
     calls = Call.objects.filter(session__in=ids)
-    points = calls.filter(purpose=Purpose.TURN, thread="").values("session_id")
+    points = calls.filter(purpose__in=(Purpose.TURN, Purpose.RECOUNT), thread="").values("session_id")
     zones = points.annotate(zones=ArrayAgg("zone", order_by="number")).values_list("session_id", "zones")
     models: dict[int, list[str]] = defaultdict(list)
     for session_id, model in calls.order_by("session_id", "model").values_list("session_id", "model").distinct():

@@ -37,6 +37,8 @@ def _sample(line: CallLine) -> Sample:
 
 
 def _note(call: Call) -> str:
+    if call.purpose == Purpose.RECOUNT:
+        return ""
     if call.purpose != Purpose.TURN:
         return "summary" if call.purpose == Purpose.COMPACTION else "aux"
     if call.miss_cause not in ("", Cause.COMPACTION) and call.missed_tokens >= max(call.cache_read, LEAST_TOKENS):

@@ -31,6 +31,7 @@ PURPOSES = {
     "declined": "declined attempt",
     "title": "title",
     "auxiliary": "auxiliary",
+    "recount": "the host’s own count after a compaction",
 }
 TRIGGERS = {"manual": "by hand", "auto": "by the host", "unknown": "trigger unknown"}
 STATES = {
@@ -42,6 +43,7 @@ STATES = {
 }
 SIGNALS = {
     "boundary": "transcript boundary",
+    "notice": "the host’s notice",
     "summary": "summary line",
     "telemetry": "telemetry",
     "post_hook": "hook after",

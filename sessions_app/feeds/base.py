@@ -21,6 +21,10 @@ class Context:
     received_ms: int
     event: str = ""
     final: bool = False
+    #: Whose lines these are, where only the first line of the file says it: session, thread, depth of the thread.
+    session: str = ""
+    thread: str = ""
+    depth: int = 0
 
 
 class Refused(ValueError):
@@ -72,3 +76,5 @@ class Feed:
     read: Callable[[Husk, Context], tuple[Reading, ...]]
     #: Whether a body is lines, each whole by itself, so that a large one may be read in pieces.
     by_line: bool = False
+    #: Takes from the head of a file what its later lines do not say themselves.
+    prepare: Callable[[bytes, Context], Context] = field(default=lambda body, context: context)

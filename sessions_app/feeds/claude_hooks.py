@@ -7,6 +7,7 @@ a compaction's hook without `prompt_id` is named by its receipt too: three such 
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -70,12 +71,17 @@ def input_hash(session: str, given: dict[str, Any]) -> str:
 
 def parse(body: bytes, context: Context) -> Parsed:
     """One payload, a list of them, or one a line; each may be wrapped as `{"received_at", "payload"}`."""
+    return parse_hooks(body, context, read)
+
+
+def parse_hooks(body: bytes, context: Context, read: Callable[[Husk, Context], tuple[Reading, ...]]) -> Parsed:
+    """The same for hosts whose hooks have this form, with their own `read`."""
     repeated: Counter[str] = Counter()
 
     def read_one(record: Any, context: Context) -> tuple[Husk, tuple[Reading, ...]]:
         reduced = reduce(record)
         payload, received_ms, where = unwrapped(reduced, context)
-        if not where and not payload.get("prompt_id") and _signal(payload, context):
+        if not where and not payload.get("prompt_id") and signal_of(payload, context):
             # Equal intentions in one body came one after the other; their receipts tell them apart.
             name = _digest(payload)
             if repeated[name]:
@@ -92,18 +98,24 @@ def read(record: Husk, context: Context) -> tuple[Reading, ...]:
     session = payload.get("session_id")
     if not isinstance(session, str) or not session:
         raise Refused("missing_session", f"{where}/session_id", "a hook payload needs session_id, a string")
-    hook = _Hook(payload, session, _event(payload, context), received_ms)
-    signal = _signal(payload, context)
+    hook = Hook(payload, session, event_of(payload, context), received_ms)
+    return readings_of(hook, signal_of(payload, context))
+
+
+def readings_of(hook: "Hook", signal: Signal | None) -> tuple[Reading, ...]:
+    """All that a payload tells."""
     return (*hook.marks(), *([hook.compaction(signal)] if signal else []), *hook.steps(), hook.facts())
 
 
-def _event(payload: Husk, context: Context) -> str:
+def event_of(payload: Husk, context: Context) -> str:
+    """The name of the hook, by the payload, else by the address."""
     name = payload.get("hook_event_name")
     return name if isinstance(name, str) and name else context.event
 
 
-def _signal(payload: Husk, context: Context) -> Signal | None:
-    event = _event(payload, context)
+def signal_of(payload: Husk, context: Context) -> Signal | None:
+    """What the hook says of a compaction."""
+    event = event_of(payload, context)
     if event == "SessionStart" and payload.get("source") == "compact":
         return Signal.START_HOOK
     return COMPACTIONS.get(event)
@@ -113,7 +125,7 @@ def _digest(payload: Husk) -> str:
     return hashlib.sha256(msgspec.json.encode(payload, order="sorted")).hexdigest()[:16]
 
 
-class _Hook:
+class Hook:
     """One payload and what can be read from it. Nothing but the names holds the time of receipt."""
 
     def __init__(self, payload: Husk, session: str, event: str, received_ms: int) -> None:

@@ -13,8 +13,9 @@ IDS = _words(
     " message_id messageId response_id responseId promptId prompt_id turn_id turnId conversation_id conversationId"
     " thread_id threadId tool_use_id toolUseId toolUseID parentToolUseID parent_tool_use_id sourceToolUseID"
     " sourceToolAssistantUUID compactedToolIds interruptedMessageId trace_id traceId span_id spanId parentSpanId"
-    " generation_id series session.id prompt.id request.id conversation.id gen_ai.response.id gen_ai.conversation.id"
-    " input_hash"
+    " generation_id call_id parent_thread_id compaction_response_id window_id previous_window_id apiCallId"
+    " interactionId toolCallId parentToolCallId providerCallId parentId series session.id prompt.id request.id"
+    " conversation.id gen_ai.response.id gen_ai.conversation.id input_hash"
 )
 
 #: One-word values: types, states, roles, reasons, names of tools and agents, versions.
@@ -25,7 +26,7 @@ TOKENS = _words(
     " hookEvent hook_event source reason tool_name toolName error_type notification_type precompute_reuse query_source"
     " querySource command_name command_source cache_miss_reason event signal host provider api thread purpose leaf"
     " convention window_origin unit currency temporality aggregation developer team service.name service.version"
-    " event.name agent.name agent.source error.type success decision externalizes"
+    " event.name agent.name agent.source error.type success decision externalizes agent_role"
 )
 
 #: Models; these alone may hold a slash.

@@ -8,6 +8,8 @@ from sessions_app.feeds import (
     claude_otlp,
     claude_statusline,
     claude_transcript,
+    codex_hooks,
+    codex_transcript,
     opencode_hooks,
     opencode_transcript,
     otlp_hosts,
@@ -27,5 +29,7 @@ FEEDS: Mapping[str, Feed] = {
         opencode_transcript.FEED,
         otlp_hosts.LOGS,
         otlp_hosts.METRICS,
+        codex_hooks.FEED,
+        codex_transcript.FEED,
     )
 }

@@ -72,7 +72,9 @@ class Sighting:
     @property
     def state(self) -> State:
         """Completed by an explicit marker, or what else the signals amount to."""
-        explicit = {Signal.BOUNDARY, Signal.MICRO, Signal.POST_HOOK, Signal.START_HOOK} & set(self.signals)
+        explicit = {Signal.BOUNDARY, Signal.NOTICE, Signal.MICRO, Signal.POST_HOOK, Signal.START_HOOK} & set(
+            self.signals
+        )
         telemetry = self.signals.get(Signal.TELEMETRY)
         if explicit or (telemetry and _succeeded(telemetry)):
             return State.COMPLETED
@@ -103,7 +105,7 @@ def sightings(readings: Iterable[CompactionReading], clock: tuple[int, int] | No
             held = named.get((r.signal, r.key))
             named[(r.signal, r.key)] = r if held is None else held.merge(r)
     found = [Sighting({r.signal: r}) for r in named.values()]
-    for signal in (Signal.SUMMARY, Signal.TELEMETRY, Signal.POST_HOOK, Signal.START_HOOK):
+    for signal in (Signal.NOTICE, Signal.SUMMARY, Signal.TELEMETRY, Signal.POST_HOOK, Signal.START_HOOK):
         _place(found, [r for r in ordered if r.signal is signal], clock)
     _place_attempts(found, [r for r in ordered if r.signal is Signal.PRE_HOOK], clock)
     return sorted(found, key=lambda s: (s.at_ms or 0, s.key))

@@ -5,7 +5,7 @@ recorded stories). Cost is O(n log n) in readings.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
@@ -136,7 +136,9 @@ def _call_facts(given: FoldInput, sequence: Sequence[Step], base_depth: int, pri
     marks = [r for r in given.readings if isinstance(r, MarkReading)]
     main = [t for t in sequence if (isinstance(t, OwnedCall) and t.is_point) or isinstance(t, Sighting)]
     order = [
-        points.Point(t.key, t.at_ms, t.model, t.occupancy) if isinstance(t, OwnedCall) else t.at_ms or 0
+        points.Point(t.key, t.at_ms, t.model, t.occupancy, t.reading.window)
+        if isinstance(t, OwnedCall)
+        else t.at_ms or 0
         for t in main
         if isinstance(t, OwnedCall) or _thread(t) == ""
     ]
@@ -178,6 +180,8 @@ def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, price
     reading, started = call.reading, when(call.at_ms)
     fast = bool(reading.speed and reading.speed[1] == "fast")
     charge = prices.charge(call.model, started, call.leaves, fast=fast, web_searches=reading.web_searches or 0)
+    if call.purpose is Purpose.RECOUNT:
+        charge = Charge(Decimal(0), Decimal(0), None)
     host_cost = reading.host_cost_nanousd
     window_suspect = placed and placed.window.tokens and call.occupancy > placed.window.tokens
     return CallFact(
@@ -194,7 +198,7 @@ def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, price
         no_cache_cost_usd=charge.no_cache_cost_usd if charge else None,
         price_id=charge.price_id if charge else None,
         host_cost_usd=None if host_cost is None else Decimal(host_cost).scaleb(-9),
-        occupancy=call.occupancy if call.purpose is Purpose.TURN else None,
+        occupancy=call.occupancy if call.purpose.is_point else None,
         window=placed.window if placed else Window(),
         zone=placed.zone if placed else None,
         known_window=placed.known_window if placed else None,
@@ -233,7 +237,10 @@ def _compaction_facts(
             depth[thread] = depth.get(thread, 0) + 1
         spent = _summary_call(sighting, calls, used)
         used.add(spent)
-        facts.append(_compaction_fact(sighting, number, thread, depth.get(thread, 0), before, after, spent))
+        fact = _compaction_fact(sighting, number, thread, depth.get(thread, 0), before, after, spent)
+        if fact.after_by_host is None:
+            fact = replace(fact, after_by_host=_recount(sequence, position.get(id(sighting)), thread))
+        facts.append(fact)
     return facts
 
 
@@ -254,6 +261,14 @@ def _neighbours(
         return None
 
     return nearest(reversed(sequence[:index])), nearest(sequence[index + 1 :])
+
+
+def _recount(sequence: Sequence[Step], index: int | None, thread: str) -> int | None:
+    """What the host itself counted after a compaction, before the next call."""
+    for thing in sequence[index + 1 :] if index is not None else ():
+        if isinstance(thing, OwnedCall) and thing.thread == thread:
+            return thing.occupancy if thing.purpose is Purpose.RECOUNT else None
+    return None
 
 
 def _summary_call(sighting: Sighting, calls: Sequence[CallFact], used: set[str]) -> str:

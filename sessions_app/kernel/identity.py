@@ -6,9 +6,10 @@ Two records with different ids of one kind are never one call because their valu
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
+from sessions_app.kernel import totals
 from sessions_app.kernel.readings import CallReading, Source
 
 #: Clocks of a transcript line and of telemetry about the same call stay this close.
@@ -17,9 +18,16 @@ NEAR_MS = 5_000
 BY_LINE, BY_CLIENT = "uuid:", "client:"
 
 type Group = list[CallReading]
+#: Whether two sessions are known to be copied from one another.
+type Related = Callable[[str, str], bool]
 
 
-def unite(readings: Iterable[CallReading]) -> list[Group]:
+def strangers(_a: str, _b: str) -> bool:
+    """No session is known to be copied."""
+    return False
+
+
+def unite(readings: Iterable[CallReading], related: Related = strangers) -> list[Group]:
     """Groups of readings, each of one call; the order of the input does not matter."""
     ordered = sorted(readings, key=lambda r: (r.session, r.source, r.key))
     by_message: dict[str, Group] = defaultdict(list)
@@ -32,9 +40,33 @@ def unite(readings: Iterable[CallReading]) -> list[Group]:
             by_request[reading.request_id].append(reading)
         else:
             nameless.append([reading])
-    named = [group for readings in by_message.values() for group in _apart(readings)]
-    rest = _join_by_request(named, [group for readings in by_request.values() for group in _apart(readings)])
+    named = _named(by_message, related)
+    rest = _join_by_request(named, [group for readings in by_request.values() for group in _apart(readings, related)])
     return _join_by_vector(named, [*rest, *nameless])
+
+
+def _named(by_message: dict[str, Group], related: Related) -> list[Group]:
+    """Groups by message id; totals stand for the id where the host does not tell it."""
+    firsts = [readings for name, readings in by_message.items() if name.startswith(totals.BY_FIRST)]
+    others = [readings for name, readings in by_message.items() if not name.startswith(totals.BY_FIRST)]
+    named = [group for readings in others for group in _apart(readings, related)]
+    if firsts:
+        shares = totals.shares_of(group for group in named if totals.is_counted(group))
+        named += [group for readings in firsts for group in _firsts_apart(readings, related, shares)]
+    return totals.paired(named, vector)
+
+
+def _firsts_apart(readings: Group, related: Related, shares: frozenset[frozenset[totals.Place]]) -> list[Group]:
+    """First totals of threads: equal ones are one call only where one thread is known to replay the other."""
+    by_thread: dict[totals.Place, Group] = defaultdict(list)
+    for reading in readings:
+        by_thread[totals.place_of(reading)].append(reading)
+
+    def is_copy(a: Group, b: Group) -> bool:
+        places = {(x, y) for x in map(totals.place_of, a) for y in map(totals.place_of, b)}
+        return any((x[0] != y[0] and related(x[0], y[0])) or frozenset((x, y)) in shares for x, y in places)
+
+    return _grouped(by_thread.values(), is_copy)
 
 
 def merged(group: Sequence[CallReading]) -> CallReading:
@@ -57,18 +89,27 @@ def span(reading: CallReading) -> tuple[int, int] | None:
     return (first if first is not None else last or 0, last if last is not None else first or 0)
 
 
-def _apart(readings: Group) -> list[Group]:
+def _apart(readings: Group, related: Related) -> list[Group]:
     """Readings of one id, parted where sessions tell of different moments.
 
     A copied line keeps the moment of its original. A test server that counts its ids from one again gives
-    the ids of an old session to a new one; those are other calls.
+    the ids of an old session to a new one; those are other calls. A fork may write its copies at times of its own.
     """
     by_session: dict[str, Group] = defaultdict(list)
     for reading in readings:
         by_session[reading.session].append(reading)
+
+    def is_copy(a: Group, b: Group) -> bool:
+        return any(related(x, y) for x in _sessions(a) for y in _sessions(b))
+
+    return _grouped(by_session.values(), is_copy)
+
+
+def _grouped(parts: Iterable[Group], is_copy: Callable[[Group, Group], bool]) -> list[Group]:
+    """Parts of one name put together where they are of one moment or copies."""
     groups: list[Group] = []
-    for part in sorted(by_session.values(), key=_when):
-        near = next((group for group in groups if _same_moment(group, part)), None)
+    for part in sorted(parts, key=_when):
+        near = next((group for group in groups if _same_moment(group, part) or is_copy(group, part)), None)
         if near is None:
             groups.append(list(part))
         else:
@@ -144,11 +185,21 @@ def _sources(group: Group) -> frozenset[str]:
 
 
 def _may_be_one(a: Group, b: Group) -> bool:
-    if _sources(a) & _sources(b) or _distance(a, b) > NEAR_MS:
+    if _sources(a) & _sources(b) or not _is_near(a, b):
         return False
     messages = ({r.message_id for r in g if r.message_id and not r.message_id.startswith(BY_LINE)} for g in (a, b))
     requests = ({name for r in g for name in r.requests if not name.startswith(BY_CLIENT)} for g in (a, b))
     return not all(messages) and not all(requests) and (_same_output(a, b) or _partial(a, b) or _partial(b, a))
+
+
+def _is_near(a: Group, b: Group) -> bool:
+    """Near in time; a total is written when the tools of its call have ended, so the call may be long before."""
+    if _distance(a, b) <= NEAR_MS:
+        return True
+    early, late = (b, a) if totals.is_counted(a) else (a, b)
+    if not totals.is_counted(late) or span(merged(early)) is None or span(merged(late)) is None:
+        return False
+    return _when(early)[0] <= _when(late)[0] and _distance(a, b) <= totals.LATE_MS
 
 
 def _same_output(a: Group, b: Group) -> bool:

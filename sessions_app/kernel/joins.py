@@ -11,7 +11,7 @@ from typing import Any
 type Ranked = tuple[int, str]
 
 
-def largest[T: (int, str, Ranked)](a: T | None, b: T | None) -> T | None:
+def largest[T: (int, str, Ranked, tuple[int, ...])](a: T | None, b: T | None) -> T | None:
     """The larger of two; also "last" when the values carry their rank."""
     if a is None or b is None:
         return b if a is None else a

@@ -48,6 +48,8 @@ class Use(msgspec.Struct, frozen=True, array_like=True, order=True):
     held: int
     model: str
     source: str
+    #: As stated beside the call; 0 where it was not.
+    window: int = 0
 
 
 class Gauge(msgspec.Struct, frozen=True, array_like=True, order=True):
@@ -99,14 +101,15 @@ def told_by(reading: Reading, received_ms: int) -> tuple[str, LiveState] | None:
 
 
 def _by_call(reading: CallReading, received_ms: int) -> tuple[str, LiveState] | None:
-    if reading.purpose[1] != Purpose.TURN:
+    # Running totals say nothing of one call before the fold has compared them.
+    if not Purpose(reading.purpose[1]).is_point or (reading.running and reading.uncached_input is None):
         return None
     leaves = leaves_of(reading)
     at_ms = reading.ended_ms or reading.first_ms or received_ms
     occupancy = leaves.prompt if reading.occupancy is None else reading.occupancy
     held = leaves.cache_read + leaves.cache_write_5m + leaves.cache_write_1h
     model = reading.model[1] if reading.model else ""
-    use = Use(at_ms, reading.key, received_ms, occupancy, held, model, str(reading.source))
+    use = Use(at_ms, reading.key, received_ms, occupancy, held, model, str(reading.source), reading.window or 0)
     seconds = _lifetime(leaves)
     return reading.thread[1], LiveState(use=use, written=(at_ms, seconds) if seconds is not None else None)
 
@@ -120,7 +123,8 @@ def _lifetime(leaves: Leaves) -> int | None:
 
 
 def _by_compaction(reading: CompactionReading, received_ms: int) -> tuple[str, LiveState] | None:
-    if reading.signal in (Signal.PRE_HOOK, Signal.MICRO):
+    # A notice comes after the boundary, and after the count that the host made of what is left.
+    if reading.signal in (Signal.PRE_HOOK, Signal.MICRO, Signal.NOTICE):
         return None
     if reading.succeeded is not None and reading.succeeded[1] != "true":
         return None
@@ -215,6 +219,8 @@ def _behind(state: LiveState, received_ms: int) -> int:
 def _window(state: LiveState, prices: "Prices") -> Window:
     if state.gauge and state.gauge.window:
         return Window(state.gauge.window, WindowOrigin.STATED)
+    if state.use and state.use.window:
+        return Window(state.use.window, WindowOrigin.STATED)
     guess = prices.window(state.use.model) if state.use and state.use.model else None
     return Window(guess, WindowOrigin.ASSUMED) if guess else Window()
 

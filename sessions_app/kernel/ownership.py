@@ -4,12 +4,13 @@ Every session that holds a copy must come to the same answer from what it sees o
 sums over all sessions count each call once, whatever arrived first.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sessions_app.kernel import identity, usage
+from sessions_app.kernel import identity, totals, usage
 from sessions_app.kernel.compactions import Sighting, sightings
 from sessions_app.kernel.facts import FoldInput, Leaves, capped
+from sessions_app.kernel.in_force import ModelsInForce
 from sessions_app.kernel.readings import CallReading, CompactionReading, Purpose, Reading, SessionReading
 
 FAR_FUTURE_MS = 1 << 62
@@ -24,6 +25,8 @@ class OwnedCall:
     reading: CallReading
     leaves: Leaves
     at_ms: int
+    #: The model that was asked at that time, for records that name none.
+    model_in_force: str = ""
 
     @property
     def thread(self) -> str:
@@ -35,11 +38,11 @@ class OwnedCall:
 
     @property
     def model(self) -> str:
-        return self.reading.model[1] if self.reading.model else ""
+        return self.reading.model[1] if self.reading.model else self.model_in_force
 
     @property
     def is_point(self) -> bool:
-        return self.thread == "" and self.purpose is Purpose.TURN
+        return self.thread == "" and self.purpose.is_point
 
     @property
     def occupancy(self) -> int:
@@ -88,6 +91,19 @@ class Owners:
         parent = self._parents[session]
         return parent if parent in self._parents and parent != session else None
 
+    def related(self, a: str, b: str) -> bool:
+        """Whether one is copied from the other, or both from a third."""
+        return bool(self._line(a) & self._line(b))
+
+    def _line(self, session: str) -> frozenset[str]:
+        """A session and the ancestors that it and they name."""
+        line: dict[str, None] = {}
+        name: str | None = session
+        while name is not None and name not in line:
+            line[name] = None
+            name = self._parents.get(name)
+        return frozenset(line)
+
     def _started(self, session: str) -> int:
         first = self._first[session]
         return FAR_FUTURE_MS if first is None else first
@@ -114,8 +130,9 @@ def divide(given: FoldInput, clock: tuple[int, int] | None) -> tuple[list[OwnedC
 def _calls(given: FoldInput, owners: Owners) -> tuple[list[OwnedCall], list[str]]:
     owned: list[OwnedCall] = []
     elsewhere: list[str] = []
-    mine = [r for r in given.readings if isinstance(r, CallReading)]
-    for group in identity.unite([*mine, *(c for kin in given.kin for c in kin.calls)]):
+    models = ModelsInForce(given.readings)
+    mine = totals.differences(r for r in given.readings if isinstance(r, CallReading))
+    for group in identity.unite([*mine, *(c for kin in given.kin for c in kin.calls)], owners.related):
         holders = {r.session for r in group}
         if given.session not in holders:
             continue
@@ -126,13 +143,16 @@ def _calls(given: FoldInput, owners: Owners) -> tuple[list[OwnedCall], list[str]
         reading = identity.merged(group)
         start = identity.span(reading)
         at_ms = start[0] if start else min(r.received_ms or given.received_ms for r in group)
-        owned.append(OwnedCall(_key(reading, group), group, reading, usage.leaves_of(reading), at_ms))
+        leaves, model = usage.leaves_of(reading), models.at(reading.thread[1], at_ms)
+        owned.append(OwnedCall(_key(reading, group), group, reading, leaves, at_ms, model))
     return owned, elsewhere
 
 
 def _key(reading: CallReading, group: Sequence[CallReading]) -> str:
     if reading.message_id is not None:
-        return f"m:{reading.message_id}"
+        # Threads may begin with equal totals; those are two calls of one name.
+        thread = f"@{reading.thread[1]}" if reading.message_id.startswith(totals.BY_FIRST) else ""
+        return f"m:{reading.message_id}{thread}"
     if reading.request_id is not None:
         return f"r:{reading.request_id}"
     return min(f"{r.source}:{r.key}" for r in group)
@@ -148,16 +168,20 @@ def _compactions(
     holders: dict[tuple[object, ...], set[str]] = {}
     for kin in given.kin:
         for reading in kin.compactions:
-            if reading.at_ms is not None:
-                holders.setdefault(_moment(reading), set()).add(kin.session)
+            for name in _names(reading):
+                holders.setdefault(name, set()).add(kin.session)
     own: list[Sighting] = []
     copied: list[Sighting] = []
     for sighting in sightings((r for r in given.readings if isinstance(r, CompactionReading)), clock):
-        others = [holders[_moment(r)] for r in sighting.all() if _moment(r) in holders]
+        others = [holders[name] for r in sighting.all() for name in _names(r) if name in holders]
         is_copy = any(owners.of({given.session, *sessions}) != given.session for sessions in others)
         (copied if is_copy else own).append(sighting)
     return own, copied
 
 
-def _moment(reading: CompactionReading) -> tuple[object, ...]:
-    return (reading.signal, reading.at_ms, reading.before_tokens)
+def _names(reading: CompactionReading) -> Iterator[tuple[object, ...]]:
+    """By what a copy is known: its moment, and the names of its record where the host keeps them."""
+    if reading.at_ms is not None:
+        yield (reading.signal, reading.at_ms, reading.before_tokens)
+    for uuid in reading.uuids:
+        yield (reading.signal, uuid)

@@ -22,6 +22,8 @@ class Point:
     at_ms: int
     model: str
     occupancy: int
+    #: As stated beside the call.
+    window: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def walk(
         if isinstance(item, int):
             depth, since_ms = depth + 1, item
             continue
-        known = _window(item.model, windows, assumed)
+        known = _window(item, windows, assumed)
         final = bound(known, compacted_at.get(names.normalise(item.model)), peak)
         seen.append(item.at_ms)
         placed[item.key] = Placed(
@@ -126,11 +128,11 @@ def walk(
     return placed
 
 
-def _window(model: str, stated: Mapping[str, int], assumed: Mapping[str, int | None]) -> Window:
-    tokens = stated_window(model, stated)
+def _window(point: Point, stated: Mapping[str, int], assumed: Mapping[str, int | None]) -> Window:
+    tokens = point.window or stated_window(point.model, stated)
     if tokens:
         return Window(tokens, WindowOrigin.STATED)
-    guess = assumed.get(model)
+    guess = assumed.get(point.model)
     return Window(guess, WindowOrigin.ASSUMED) if guess else Window()
 
 

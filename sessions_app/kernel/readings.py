@@ -35,12 +35,26 @@ class Purpose(StrEnum):
     DECLINED = "declined"
     TITLE = "title"
     AUXILIARY = "auxiliary"
+    #: No call: the host counted its whole prompt anew after a compaction. Billed nothing, a point of occupancy.
+    RECOUNT = "recount"
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it tells how full the context is."""
+        return self in (Purpose.TURN, Purpose.RECOUNT)
+
+    @property
+    def is_auxiliary(self) -> bool:
+        """Whether it is billed and no part of the conversation."""
+        return not self.is_point
 
 
 class Signal(StrEnum):
     """By which record a compaction was seen."""
 
     BOUNDARY = "boundary"
+    #: The host says in a record of its own that it compacted; Codex writes one after each boundary.
+    NOTICE = "notice"
     SUMMARY = "summary"
     TELEMETRY = "telemetry"
     POST_HOOK = "post_hook"
@@ -62,6 +76,8 @@ class Mark(StrEnum):
     EXTERNALIZE = "externalize"
     #: A call that was made and that nothing counts.
     UNSEEN_CALL = "unseen_call"
+    #: From here on the host asks this model (`detail`); records that name none are of the model in force.
+    MODEL = "model"
 
 
 type Rules = Mapping[str, Callable[[Any, Any], Any]]
@@ -107,6 +123,10 @@ class CallReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
     reasoning: int | None = None
     web_searches: int | None = None
     occupancy: int | None = None
+    #: The window that the host states beside this call.
+    window: int | None = None
+    #: Running totals of the thread after this call (input, read, written, output), where the source counts so.
+    running: tuple[int, ...] | None = None
     host_cost_nanousd: int | None = None
     stop_reason: Ranked | None = None
     prompt_id: Ranked | None = None
@@ -125,8 +145,9 @@ class CallReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
         **dict.fromkeys(
             (
                 "message_id request_id thread purpose model ended_ms duration_ms uncached_input cache_read"
-                " write_total write_5m write_1h output reasoning web_searches occupancy host_cost_nanousd"
-                " stop_reason prompt_id query_source speed miss_reason missed_tokens cleared_uses cleared_tokens"
+                " write_total write_5m write_1h output reasoning web_searches occupancy window running"
+                " host_cost_nanousd stop_reason prompt_id query_source speed miss_reason missed_tokens"
+                " cleared_uses cleared_tokens"
             ).split(),
             largest,
         ),

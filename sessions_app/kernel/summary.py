@@ -87,7 +87,7 @@ def assemble(
         **_sums(slots),
         **_times(given, calls),
         "calls": sum(1 for c in calls if c.purpose is Purpose.TURN),
-        "aux_calls": sum(1 for c in calls if c.purpose is not Purpose.TURN),
+        "aux_calls": sum(1 for c in calls if c.purpose.is_auxiliary),
         "subagent_calls": sum(1 for c in calls if c.purpose is Purpose.TURN and c.thread),
         "inherited_calls": inherited,
         "first_prompt_tokens": _first_prompt(calls, base_depth + inherited),
@@ -221,6 +221,8 @@ def _returned(members: Sequence[CallFact]) -> int | None:
 def _slots(calls: Sequence[CallFact]) -> list[SlotFact]:
     by_slot: dict[tuple[int, str], list[CallFact]] = defaultdict(list)
     for call in calls:
+        if call.purpose is Purpose.RECOUNT:
+            continue
         ms = int(call.started_at.timestamp() * 1000)
         by_slot[(ms // SLOT_MS * SLOT_MS, call.model)].append(call)
     return [
@@ -229,7 +231,7 @@ def _slots(calls: Sequence[CallFact]) -> list[SlotFact]:
             slot_at=when(start),
             model=model,
             calls=sum(1 for c in members if c.purpose is Purpose.TURN),
-            aux_calls=sum(1 for c in members if c.purpose is not Purpose.TURN),
+            aux_calls=sum(1 for c in members if c.purpose.is_auxiliary),
             leaves=sum((c.leaves for c in members), Leaves()),
             cost_usd=money.total(c.cost_usd for c in members),
             no_cache_cost_usd=money.total(c.no_cache_cost_usd for c in members),

@@ -62,6 +62,7 @@ class Sender:
 
 def receive(*, sender: Sender, feed: Feed, body: bytes, context: Context, now: datetime) -> Receipt:
     """Read one body and store what it says. Item by item refusals; never half a batch."""
+    context = feed.prepare(body, context)
     if feed.by_line and len(body) > PIECE:
         return _receive_in_pieces(sender=sender, feed=feed, body=body, context=context, now=now)
     try:

@@ -20,6 +20,7 @@ EXPECTED: dict[str, dict[str, Any]] = json.loads((TRAPS / "expected.json").read_
 FEED_OF = {
     "claude_transcript": "claude-code-transcript",
     "hook_payloads": "claude-code-hook",
+    "codex_rollout": "codex-transcript",
     "otlp_logs": "claude-code-otlp-logs",
     "otlp_metrics": "claude-code-otlp-metrics",
     "opencode_messages": "opencode-transcript",
@@ -47,7 +48,7 @@ def pinned(db: None) -> None:
 
 def bodies(name: str, feed: str) -> list[bytes]:
     body = (TRAPS / name).read_bytes()
-    return body.splitlines() if feed != "claude-code-transcript" and name.endswith(".jsonl") else [body]
+    return body.splitlines() if not feed.endswith("-transcript") and name.endswith(".jsonl") else [body]
 
 
 def post(trap: dict[str, Any], teams: dict[str, Team]) -> list[Receipt]:
@@ -135,6 +136,8 @@ def check_splits(sessions: list[Session], wanted: dict[str, Any]) -> None:
             day[0] += call.uncached_input
             day[1] += call.output
         assert found == days
+    if "subagent_threads" in wanted:
+        assert sum(s.threads - 1 for s in sessions) == wanted["subagent_threads"]
     for slug, expected in wanted.get("by_project", {}).items():
         team = [s for s in sessions if s.team.slug == slug.lower()]
         assert (len(team), sum(s.uncached_input for s in team), sum(s.output for s in team)) == (

@@ -43,7 +43,7 @@ NAMES = (
 
 
 @pytest.mark.parametrize("canary", CANARIES)
-@pytest.mark.parametrize("name", ["claude-code-hook", "claude-code-statusline", "canonical"])
+@pytest.mark.parametrize("name", ["claude-code-hook", "claude-code-statusline", "canonical", "codex-hook"])
 def test_record__content_under_any_key__is_not_kept(name: str, canary: str) -> None:
     for key in NAMES:
         for value in (canary, [canary], {"text": canary}, [{"text": canary, "type": "text"}], {canary: 1}):

@@ -44,6 +44,7 @@ SAMPLES: dict[str, list[Any]] = {
     "claude-code-otlp-metrics": whole("metrics", "otlp-metrics-1.json"),
     "opencode-hook": lines("opencode-1.18.33/plugin-events.jsonl"),
     "opencode-transcript": opencode_documents(),
+    "codex-hook": lines("codex-0.171.0/hooks.jsonl"),
     "claude-code-statusline": lines("claude-code-2.1.197-statusline/statusline.jsonl"),
 }
 

@@ -25,10 +25,11 @@ NOW_MS = int(NOW.timestamp() * 1000)
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One body for one feed."""
+    """One body for one feed; `session` is what the address says beside it."""
 
     feed: str
     body: bytes
+    session: str = ""
 
 
 def hooks() -> list[Delivery]:
@@ -70,11 +71,13 @@ def shuffled(deliveries: list[Delivery], seed: int) -> list[Delivery]:
 
 
 def _cut(delivery: Delivery, rng: random.Random) -> Iterator[Delivery]:
-    if delivery.feed == "claude-code-transcript":
+    if delivery.feed.endswith("-transcript"):
         lines = delivery.body.splitlines(keepends=True)
+        # Only the first line of a Codex rollout says whose it is; a client sends it with every piece.
+        head = lines[:1] if delivery.feed.startswith("codex") else []
         cuts = sorted({0, len(lines), *(rng.randrange(len(lines)) for _ in range(rng.randint(0, 9)))})
         for start, end in itertools.pairwise(cuts):
-            yield Delivery(delivery.feed, b"".join(lines[start:end]))
+            yield Delivery(delivery.feed, b"".join([*(head if start else []), *lines[start:end]]))
     elif delivery.feed == "claude-code-otlp-logs":
         yield from _cut_logs(delivery, rng)
     else:
@@ -95,7 +98,7 @@ def folded(deliveries: list[Delivery], prices: Prices) -> dict[str, SessionFold]
     """Read, join and fold in memory, by host session id; no kin."""
     held: dict[str, dict[tuple[str, str, str], Reading]] = {}
     for delivery in deliveries:
-        parsed = FEEDS[delivery.feed].parse(delivery.body, Context(received_ms=NOW_MS))
+        parsed = FEEDS[delivery.feed].parse(delivery.body, Context(received_ms=NOW_MS, session=delivery.session))
         for reading in (r for item in parsed.items for r in item.readings):
             name = (reading.kind, str(reading.source), reading.key)
             stored = held.setdefault(reading.session, {})
@@ -113,7 +116,7 @@ def deliver(team: Team, deliveries: list[Delivery], *, final: bool = False) -> l
             sender=Sender(team.pk),
             feed=FEEDS[d.feed],
             body=d.body,
-            context=Context(received_ms=NOW_MS + number, final=final),
+            context=Context(received_ms=NOW_MS + number, final=final, session=d.session),
             now=NOW + timedelta(milliseconds=number),
         )
         for number, d in enumerate(deliveries)
