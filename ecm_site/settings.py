@@ -132,6 +132,7 @@ ECM_READER_AUTHENTICATION = ["sessions_app.api.auth.KeyAuthentication", "session
 ECM_ACTOR_RESOLVER = "sessions_app.services.actors.actor_of"
 ECM_SCOPE_RESOLVER = "sessions_app.services.actors.scope_of"
 ECM_SCOPE_NAMER = "sessions_app.services.actors.scope_name"
+ECM_RECORDED_RESOLVER = "sessions_app.dashboard.recorded.recorded_of"
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -17,7 +17,7 @@ from policy_app.kernel.evaluate import evaluate
 from policy_app.kernel.meters import signals_of
 from policy_app.kernel.signals import Signals
 from policy_app.models import Policy, PolicyKind, Version
-from policy_app.services import blaming, contents, evidence, policies, publishing, tables
+from policy_app.services import blaming, contents, evidence, findings, policies, publishing, tables
 from policy_app.services.actors import Actor
 from policy_app.services.refusals import BadText
 
@@ -86,12 +86,12 @@ class PoliciesView(PolicyView):
 
 
 class OnePolicyView(PolicyView):
-    """`GET`: a policy, since when each rule reads as it does, unfit arguments. `PATCH {four_eyes, reason}`."""
+    """`GET`: a policy, its rules’ age, findings, unfit arguments. `PATCH {four_eyes, reason}`."""
 
     needs = {"PATCH": "approve"}
 
     def get(self, request: Request, slug: str) -> Response:
-        """The policy with `blame`, `arguments` and `open_drafts`."""
+        """The policy with `blame`, `findings` and `arguments_that_no_longer_match`."""
         policy, actor = self.policy_of(request, slug)
         return Response(_told(policy, actor))
 
@@ -106,9 +106,11 @@ class OnePolicyView(PolicyView):
 
 def _told(policy: Policy, actor: Actor) -> Json:
     live = Version.objects.select_related("reverts").live(policy.pk)
+    found = findings.findings_of(policy=policy, content=live.content, now=clock.now()) if live else ()
     told = {
         **shapes.policy(policy, live),
         "blame": [shapes.blame(each) for each in blaming.blame(policy=policy)],
+        "findings": [tables.finding_document(each) for each in found],
     }
     if policy.kind != PolicyKind.TABLE:
         return told

@@ -1,12 +1,13 @@
 """Answers: rows as JSON values."""
 
+from ecm_site.common import clock
 from policy_app.kernel.evaluate import Step, Verdict
 from policy_app.kernel.meters import verdict_document
 from policy_app.kernel.parameter_documents import parameters_document
 from policy_app.kernel.rule_documents import condition_document
 from policy_app.kernel.signals import value_document
 from policy_app.models import Assignment, AuditEntry, Draft, Evidence, Policy, Provisional, Review, Version
-from policy_app.services import contents, reviewing, tables
+from policy_app.services import contents, findings, reviewing, tables
 from policy_app.services.actors import Actor
 from policy_app.services.blaming import Blame
 from policy_app.services.evidence import Mismatch
@@ -75,10 +76,11 @@ def draft(row: Draft, actor: Actor) -> Json:
 def draft_with_content(row: Draft, actor: Actor) -> Json:
     """A draft with its `table` or `pin_set`, findings, editors, reviews, and what it changes on its base."""
     base, held = row.base, contents.of(row.policy)
+    found = findings.findings_of(policy=row.policy, content=row.content, now=clock.now())
     return {
         **draft(row, actor),
         held.field: tables.document_of(row.content),
-        "findings": [tables.finding_document(each) for each in held.findings(row.content)],
+        "findings": [tables.finding_document(each) for each in found],
         "diff": held.differences(base.content, row.content) if base else [],
         "edits": [
             {"revision": each.revision, "by": each.by_name, "at": each.at, "digest": each.digest}

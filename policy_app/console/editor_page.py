@@ -91,7 +91,7 @@ def editor_page(
 ) -> EditorPage:
     """The editor of one draft; `typed` keeps what a refused form held."""
     fields = fields_of(tables.document_of(draft.content)) if typed is None else typed
-    parts = parts_of(actor.organisation_id, draft.content)
+    parts = parts_of(draft.policy, draft.content, now)
     said = {rule.id: rule.sentence for rule in parts.rules}
     return EditorPage(
         now=now,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 
 from policy_app.kernel.evidence import number_at
@@ -12,9 +13,10 @@ from policy_app.kernel.operations import Operation
 from policy_app.kernel.sentences import rule_sentence
 from policy_app.kernel.table import LIMIT_NAMES, Rule, Table
 from policy_app.kernel.zones import LINE_NAMES
-from policy_app.models import Evidence
+from policy_app.models import Evidence, Policy
 from policy_app.services import evidence, tables
 from policy_app.services.blaming import Blame
+from policy_app.services.findings import findings_of
 
 HOST_NAMES: Mapping[str, str] = {
     "claude-code": "Claude Code",
@@ -119,15 +121,15 @@ def _who(addressee: Addressee, also: Addressee | None) -> str:
     return " and ".join(_WHO[each] for each in (addressee, also) if each in _WHO)
 
 
-def parts_of(organisation_id: int, content: str, blames: Iterable[Blame] = ()) -> TableParts:
+def parts_of(policy: Policy, content: str, now: datetime, blames: Iterable[Blame] = ()) -> TableParts:
     """A content with what the library says of its arguments, and with its findings."""
     table = tables.parsed(content)
-    records = records_of(organisation_id, content)
+    records = records_of(policy.organisation_id, content)
     unfit = {
         (each.subject, each.evidence): _WHY[each.why]
-        for each in evidence.mismatches(organisation_id=organisation_id, content=content)
+        for each in evidence.mismatches(organisation_id=policy.organisation_id, content=content)
     }
-    findings = tables.findings_of(content)
+    findings = findings_of(policy=policy, content=content, now=now)
     since = {each.rule: each for each in blames}
     return TableParts(
         lines=tuple(_number(table, f"zones.{name}", name.upper(), records, unfit) for name in LINE_NAMES),

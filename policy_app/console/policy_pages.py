@@ -94,7 +94,7 @@ def policy_page(policy: Policy, actor: Actor, now: datetime) -> PolicyPage:
     """One policy as it is in force."""
     line = _line(policy, now)
     blames = blaming.blame(policy=policy)
-    parts = parts_of(actor.organisation_id, line.live.content, blames) if line.live else None
+    parts = parts_of(policy, line.live.content, now, blames) if line.live else None
     return PolicyPage(now, actor, line, parts)
 
 

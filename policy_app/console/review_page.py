@@ -8,6 +8,7 @@ from policy_app.kernel.findings import Finding, Severity
 from policy_app.models import OPEN_STATES, Draft, DraftEdit, DraftState, Review, Version
 from policy_app.services import tables
 from policy_app.services.actors import Actor
+from policy_app.services.findings import findings_of
 
 _STATE_WORDS = {
     DraftState.EDITING: "nobody has asked for a review of this revision yet",
@@ -66,8 +67,8 @@ class ReviewPage:
 def review_page(draft: Draft, actor: Actor, now: datetime, refusal: Refusal | None = None) -> ReviewPage:
     """The page of one draft for one reader."""
     base, live = draft.base, Version.objects.live(draft.policy_id)
-    findings = tables.findings_of(draft.content)
-    before = tables.findings_of(base.content) if base else ()
+    findings = _findings(draft, draft.content, now)
+    before = _findings(draft, base.content, now) if base else ()
     edits = list(draft.edits.order_by("revision"))
     moved = live if live != base and draft.state in OPEN_STATES else None
     return ReviewPage(
@@ -88,6 +89,10 @@ def review_page(draft: Draft, actor: Actor, now: datetime, refusal: Refusal | No
         allowed=_allowed(draft, actor, edits, findings, moved),
         refusal=refusal,
     )
+
+
+def _findings(draft: Draft, content: str, now: datetime) -> tuple[Finding, ...]:
+    return findings_of(policy=draft.policy, content=content, now=now)
 
 
 def _allowed(

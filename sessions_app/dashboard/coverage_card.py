@@ -1,6 +1,6 @@
 """The coverage map as the page of sources shows it: a card per host, and all hosts side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -38,15 +38,7 @@ class HostCard:
 
 def host_cards(rows: Sequence[SourceRow], stated: set[str]) -> tuple[HostCard, ...]:
     """A card per host that reports, in the order in which they spoke last; `stated` are hosts with a billing mode."""
-    seen = [
-        Seen(
-            row.host,
-            coverage_words.way_of(row.feed),
-            _ms(row.last_received_at),
-            {Topic(topic): at_ms for topic, at_ms in row.topics.items() if topic in Topic},
-        )
-        for row in rows
-    ]
+    seen = seen_of(rows)
     cards: list[HostCard] = []
     for slug in dict.fromkeys(row.host for row in rows):
         covers = coverage(slug, seen, billing_stated=slug in stated)
@@ -55,6 +47,19 @@ def host_cards(rows: Sequence[SourceRow], stated: set[str]) -> tuple[HostCard, .
         counts = tuple((state, states.count(state)) for state in State if state in states)
         cards.append(HostCard(slug, words.word(words.HOSTS, slug), lines, counts, states))
     return tuple(cards)
+
+
+def seen_of(rows: Iterable[SourceRow]) -> list[Seen]:
+    """What the rows of sources say, as the coverage map takes it."""
+    return [
+        Seen(
+            row.host,
+            coverage_words.way_of(row.feed),
+            _ms(row.last_received_at),
+            {Topic(topic): at_ms for topic, at_ms in row.topics.items() if topic in Topic},
+        )
+        for row in rows
+    ]
 
 
 _ORDER = (State.SILENT, State.ESTIMATED, State.RECEIVED, State.IMPOSSIBLE)
