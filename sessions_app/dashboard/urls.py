@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from sessions_app.dashboard import connect_views, views
+from sessions_app.dashboard import connect_views, policy_views, views
 
 urlpatterns = [
     path("", views.show_overview, name="overview"),
@@ -22,5 +22,6 @@ urlpatterns = [
     path("connect/keys/", connect_views.show_keys, name="own-keys"),
     path("connect/teams/<int:team_id>/keys", connect_views.make_key, name="make-key"),
     path("connect/keys/<int:key_id>/revoke", connect_views.revoke_key, name="revoke-key"),
+    path("policy/drafts/<int:draft_id>/ghost", policy_views.show_ghost, name="policy-ghost"),
     path("theme/", views.choose_theme, name="theme"),
 ]
