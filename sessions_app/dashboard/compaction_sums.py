@@ -24,6 +24,8 @@ _USD = DecimalField(max_digits=36, decimal_places=12)
 DONE = Q(kind="compaction", state="completed")
 GREW = DONE & Q(after_tokens__gt=F("before_tokens"))
 KNOWN = DONE & Q(net_usd__isnull=False)
+#: Back whatever its own call cost: more was saved than that can have come to.
+SURELY_BACK = DONE & Q(summary_usd__isnull=True, saved_usd__gte=F("summary_most_usd") + F("rewrite_usd"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class CompactionSums:
     compared: int
     known: int
     paid_back: int
+    surely_back: int
     still_open: int
     cost_usd: Decimal | None
     saved_usd: Decimal | None
@@ -82,6 +85,8 @@ class DepthLine:
     count: int
     kept_permille: int | None
     compared: int
+    rereads: int | None
+    watched: int
 
 
 def in_period(user: Viewer, scope: Scope, now: datetime) -> QuerySet[Compaction]:
@@ -111,6 +116,7 @@ def sums_of(rows: QuerySet[Compaction], now: datetime) -> CompactionSums:
         compared=Count("pk", filter=DONE & Q(before_tokens__isnull=False, after_tokens__isnull=False)),
         known=Count("pk", filter=KNOWN),
         paid_back=Count("pk", filter=KNOWN & Q(net_usd__gte=0)),
+        surely_back=Count("pk", filter=SURELY_BACK),
         still_open=Count("pk", filter=red & running & Q(depth=F("session__depth"))),
         cost=Sum("cost_usd", filter=KNOWN),
         saved=Sum("saved_usd", filter=KNOWN),
@@ -160,13 +166,22 @@ def depths_of(rows: QuerySet[Compaction]) -> tuple[DepthLine, ...]:
         .annotate(
             n=Count("pk"),
             compared=Count("pk", filter=Q(before_tokens__gt=0, after_tokens__isnull=False)),
+            again=Sum("rereads"),
+            watched=Count("rereads"),
             kept=Median(kept, filter=Q(before_tokens__gt=0, after_tokens__isnull=False)),
         )
         .order_by("level")
     )
     names = {1: "first", 2: "second", 3: "third and later"}
     return tuple(
-        DepthLine(names[row["level"]], row["n"], None if row["kept"] is None else round(row["kept"]), row["compared"])
+        DepthLine(
+            depth=names[row["level"]],
+            count=row["n"],
+            kept_permille=None if row["kept"] is None else round(row["kept"]),
+            compared=row["compared"],
+            rereads=row["again"],
+            watched=row["watched"],
+        )
         for row in groups
     )
 

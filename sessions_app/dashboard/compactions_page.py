@@ -115,7 +115,7 @@ def _finding(found: CompactionSums, scope: Scope) -> Sentence:
     if not found.known:
         return say(
             head, " wrote ", money(found.rewrite_usd, "#worth"), " of new prefixes and made later calls ",
-            money(found.lighter_usd, "#worth"), " cheaper. What their own calls cost is in no record that arrived.",
+            money(found.lighter_usd, "#worth"), " cheaper. ", _surely(found),
         )  # fmt: skip
     net = found.net_usd or Decimal()
     came = f"{figures.plural(found.paid_back, 'has', 'have')} paid back" if found.paid_back else "none has paid back"
@@ -124,6 +124,13 @@ def _finding(found: CompactionSums, scope: Scope) -> Sentence:
         head, " cost ", money(found.cost_usd, "#worth"), " and gave back ", money(found.saved_usd, "#worth"),
         f" so far: {came}, and the team is ", money(abs(net)), f" {verdict}.",
     )  # fmt: skip
+
+
+def _surely(found: CompactionSums) -> str:
+    unseen = "What their own calls cost is in no record that arrived"
+    if not found.surely_back:
+        return f"{unseen}."
+    return f"{unseen}, yet {figures.plural(found.surely_back, 'has', 'have')} surely paid back."
 
 
 def _lines(rows: QuerySet[Compaction], sort: str, start: int, now: datetime) -> tuple[WorthLine, ...]:
@@ -154,12 +161,21 @@ def _line(row: Compaction, now: datetime) -> WorthLine:
     )
 
 
+def _is_surely_back(row: Compaction) -> bool:
+    """Whether more was saved than its own call, which no record has, can have cost."""
+    if row.saved_usd is None or row.summary_most_usd is None or row.rewrite_usd is None:
+        return False
+    return row.saved_usd >= row.summary_most_usd + row.rewrite_usd
+
+
 def _outcome(row: Compaction, net: Decimal | None, now: datetime) -> str:
     """What came of it, in words."""
     if row.state != "completed":
         return words.word(words.STATES, row.state)
     if row.before_tokens is not None and row.after_tokens is not None and row.after_tokens > row.before_tokens:
         return "left the context larger"
+    if net is None and _is_surely_back(row):
+        return "paid back"
     if net is None:
         return "not known" if row.later_calls else "no call since"
     if net >= 0:

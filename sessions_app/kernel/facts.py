@@ -114,6 +114,8 @@ class Worth:
     """What a compaction cost and gave back; USD at list price, None where not all of it is known."""
 
     summary_usd: Decimal | None
+    #: Where no record has the summary's own call: the most that it can have cost.
+    summary_most_usd: Decimal | None
     rewrite_usd: Decimal | None
     #: What one later call costs less while the cache is warm; below zero where the context grew.
     per_call_usd: Decimal | None
@@ -167,6 +169,9 @@ class CompactionFact:
     summary_call: str
     signals: tuple[str, ...]
     worth: Worth | None = None
+    #: Tool uses made again after it with the same input, and what they brought; None where no hook told inputs apart.
+    rereads: int | None = None
+    reread_bytes: int | None = None
 
 
 class ClearingKind(StrEnum):

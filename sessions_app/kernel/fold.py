@@ -20,6 +20,7 @@ from sessions_app.kernel.joins import gathered
 from sessions_app.kernel.misses import misses, with_misses
 from sessions_app.kernel.ownership import OwnedCall
 from sessions_app.kernel.readings import MarkReading, MeterReading, Purpose, Signal, StepsReading
+from sessions_app.kernel.rereads import with_rereads
 from sessions_app.kernel.times import when
 from sessions_app.kernel.worth import with_worths
 from sessions_app.kernel.zones import Window
@@ -60,7 +61,7 @@ def fold(given: FoldInput, prices: Prices) -> SessionFold:
     compaction_facts += inferred(given.readings, call_facts, compaction_facts)
     rebuilt = frozenset(c.next_call for c in compaction_facts if c.next_call and c.kind is Kind.COMPACTION)
     call_facts = with_misses(call_facts, misses(call_facts, rebuilt, prices))
-    compaction_facts = with_worths(compaction_facts, call_facts, prices)
+    compaction_facts = with_rereads(with_worths(compaction_facts, call_facts, prices), steps)
     return summary.assemble(
         given,
         calls=call_facts,

@@ -20,6 +20,8 @@ from sessions_app.kernel.readings import Purpose
 if TYPE_CHECKING:
     from sessions_app.kernel.fold import Prices
 
+#: No host that we know lets a summary be longer, in tokens.
+LONGEST_SUMMARY = 32_000
 #: What took the place of a conversation; attempts and failures took nothing.
 REPLACED = (State.COMPLETED, State.SUMMARY_ONLY)
 
@@ -74,6 +76,7 @@ def _worth(
     known = [saving for saving in savings if saving is not None]
     return Worth(
         summary_usd=summary.cost_usd if summary else None,
+        summary_most_usd=None if summary else _most(before, fact.before_tokens, prices),
         rewrite_usd=_rewrite(later[0], prices),
         per_call_usd=saving(later[0], gone, False, prices),
         later_calls=len(later),
@@ -81,6 +84,15 @@ def _worth(
         saved_usd=money.total(known) if len(known) == len(later) else None,
         is_warm=None if before is None else not is_late(before, summary or later[0]),
     )
+
+
+def _most(before: CallFact | None, tokens: int | None, prices: "Prices") -> Decimal | None:
+    """The whole context written anew for an hour, and the longest summary that a host asks for."""
+    if before is None or tokens is None:
+        return None
+    sent = Leaves(cache_write_1h=tokens, output=LONGEST_SUMMARY)
+    charge = prices.charge(before.model, before.started_at, sent)
+    return charge.cost_usd if charge else None
 
 
 def _rewrite(call: CallFact, prices: "Prices") -> Decimal | None:

@@ -120,12 +120,16 @@ class Compaction(models.Model):
     signals = models.JSONField(default=list)
     #: Its worth at list price (see kernel/worth.py); null where not all of it is known.
     summary_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    summary_most_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     rewrite_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     per_call_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     saved_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     later_calls = models.PositiveIntegerField(null=True)
     cold_calls = models.PositiveIntegerField(null=True)
     is_warm = models.BooleanField(null=True)
+    #: Tool uses made again after it with the same input; null where no hook told inputs apart.
+    rereads = models.PositiveIntegerField(null=True)
+    reread_bytes = models.BigIntegerField(null=True)
 
     objects = ProjectionQuerySet["Compaction"].as_manager()
 

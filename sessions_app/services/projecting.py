@@ -3,7 +3,7 @@
 import hashlib
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from decimal import Decimal
 from typing import Any
 
@@ -132,11 +132,13 @@ def _compaction(fact: CompactionFact) -> dict[str, Any]:
         "summary_call": fitted(fact.summary_call, LONGEST_KEY),
         "signals": list(fact.signals),
         **_worth(fact.worth),
+        "rereads": fact.rereads,
+        "reread_bytes": fact.reread_bytes,
     }
 
 
 def _worth(worth: Worth | None) -> dict[str, Any]:
-    names = ("summary_usd", "rewrite_usd", "per_call_usd", "saved_usd", "later_calls", "cold_calls", "is_warm")
+    names = (field.name for field in fields(Worth))
     return {name: getattr(worth, name) if worth else None for name in names}
 
 

@@ -136,3 +136,14 @@ def test_fold__one_source_missing__still_one_compaction(without: str) -> None:
 def test_fold__any_order_twice_and_cut__one_outcome(seed: int) -> None:
     outcome = only(story.folded(story.shuffled(story.whole_story(), seed), BOOK))
     assert outcome == only(story.folded(story.whole_story(), BOOK))
+
+
+def test_fold__whole_story__one_tool_use_was_made_again_after_the_compaction() -> None:
+    """`seq 1 2000` ran four times before it and once after it, as the recorded hooks tell."""
+    (compaction,) = only(story.folded(story.whole_story(), BOOK)).compactions
+    assert compaction.rereads == 1
+
+
+def test_fold__no_hooks__what_was_fetched_again_is_not_known() -> None:
+    (compaction,) = only(story.folded([*story.transcripts(), *story.telemetry()], BOOK)).compactions
+    assert (compaction.rereads, compaction.reread_bytes) == (None, None)

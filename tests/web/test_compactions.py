@@ -25,7 +25,7 @@ def test_compactions__the_recorded_story__what_it_cost_and_gave_back(world: Worl
     for expected in (
         "1 compaction cost $0.12 and gave back $0.08 so far: none has paid back, and the team is $0.04 behind.",
         "70 to 80% 1 by hand",
-        "by hand warm 153,824 ~76% 24,005 $0.12 $0.04 4 2 −$0.04 not paid back",
+        "by hand warm 153,824 ~76% 24,005 $0.12 $0.04 4 2 $0.08 −$0.04 not paid back",
     ):
         assert expected in text
 
