@@ -22,7 +22,6 @@ from sessions_app.feeds import (
     codex_transcript,
     opencode_hooks,
     opencode_transcript,
-    otlp_hosts,
 )
 from sessions_app.feeds.base import Context, Feed, Refused
 from sessions_app.feeds.husk_strings import kept_id
@@ -53,6 +52,7 @@ class IngestView(APIView):
             event=_event(request.query_params.get("event", "")),
             final=request.query_params.get("final") == "1",
             session=kept_id(request.query_params.get("session", "")),
+            protobuf=self.is_protobuf(request),
         )
         sender = sender_of(request)
         try:
@@ -63,6 +63,10 @@ class IngestView(APIView):
                 raise DomainError(refused.code, refused.message, 413, limit="items") from refused
             raise DomainError(refused.code, refused.message, 400, pointer=refused.pointer) from refused
         return self.answer(receipt, as_text=request.query_params.get("as") == "text")
+
+    def is_protobuf(self, request: Request) -> bool:
+        """Whether the body is protobuf."""
+        return False
 
     def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
         """The product's own receipt."""
@@ -166,31 +170,3 @@ class CodexHookView(ClaudeHookView):
     """`POST /api/v1/hooks/codex`: the host prints what it gets into its own strict schema; nothing fits it."""
 
     feed = codex_hooks.FEED
-
-
-class OtlpView(IngestView):
-    """OTLP over HTTP with JSON bodies; refused records are told as the protocol's partial success."""
-
-    rejected: ClassVar[str]
-
-    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
-        """`{}` or `{"partialSuccess": …}`; int64 travels as a decimal string in OTLP/JSON."""
-        if not receipt.refused:
-            return Response({})
-        first = receipt.refused[0]
-        message = f"{first.pointer}: {first.message}"
-        return Response({"partialSuccess": {self.rejected: str(len(receipt.refused)), "errorMessage": message}})
-
-
-class OtlpLogsView(OtlpView):
-    """`POST /otlp/v1/logs`."""
-
-    feed = otlp_hosts.LOGS
-    rejected = "rejectedLogRecords"
-
-
-class OtlpMetricsView(OtlpView):
-    """`POST /otlp/v1/metrics`."""
-
-    feed = otlp_hosts.METRICS
-    rejected = "rejectedDataPoints"

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from sessions_app.api import bundle, ingest
+from sessions_app.api import bundle, ingest, ingest_otlp
 
 api_urls = [
     path("ingest", ingest.CanonicalView.as_view(), name="ingest"),
@@ -18,6 +18,7 @@ api_urls = [
 ]
 
 otlp_urls = [
-    path("v1/logs", ingest.OtlpLogsView.as_view(), name="otlp-logs"),
-    path("v1/metrics", ingest.OtlpMetricsView.as_view(), name="otlp-metrics"),
+    path("v1/logs", ingest_otlp.OtlpLogsView.as_view(), name="otlp-logs"),
+    path("v1/metrics", ingest_otlp.OtlpMetricsView.as_view(), name="otlp-metrics"),
+    path("v1/traces", ingest_otlp.OtlpTracesView.as_view(), name="otlp-traces"),
 ]

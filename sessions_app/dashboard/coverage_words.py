@@ -70,6 +70,7 @@ WAYS = {
     Source.TRANSCRIPT: "transcripts",
     Source.OTLP_LOG: "telemetry",
     Source.OTLP_METRIC: "metrics",
+    Source.OTLP_SPAN: "traces",
     Source.HOOK: "hooks",
     Source.STATUSLINE: "status line",
     Source.CANONICAL: "own format",
@@ -79,6 +80,7 @@ WAYS = {
 _ENDINGS = (
     ("-otlp-logs", Source.OTLP_LOG),
     ("-otlp-metrics", Source.OTLP_METRIC),
+    ("-otlp-traces", Source.OTLP_SPAN),
     ("-hook", Source.HOOK),
     ("-statusline", Source.STATUSLINE),
     ("-transcript", Source.TRANSCRIPT),

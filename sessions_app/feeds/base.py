@@ -25,6 +25,8 @@ class Context:
     session: str = ""
     thread: str = ""
     depth: int = 0
+    #: Whether an OTLP body is protobuf; else it is JSON.
+    protobuf: bool = False
 
 
 class Refused(ValueError):

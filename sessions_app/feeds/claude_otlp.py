@@ -53,7 +53,7 @@ def read_log(flat: Husk, context: Context) -> tuple[Reading, ...]:
         if reader is _api_request:
             raise Refused("missing_session", "/attributes", "an api_request without session.id belongs to no session")
         return ()
-    thread = _thread(record)[1]
+    thread = thread_of(record)[1]
     agents = {thread: thread.removeprefix("agent:")} if thread and reader is _api_request else {}
     return (*reader(record), record.facts(record.at_ms, agents))
 
@@ -71,8 +71,8 @@ def _api_request(record: Record) -> tuple[Reading, ...]:
         **record.base(),
         key=request_id or f"{record.session}:{record.attrs.get('event.sequence', '')}:{record.at_ms}",
         request_id=request_id,
-        thread=_thread(record),
-        purpose=_purpose(record),
+        thread=thread_of(record),
+        purpose=purpose_of(record),
         model=record.ranked("model"),
         first_ms=start_ms,
         ended_ms=record.at_ms,
@@ -104,13 +104,13 @@ def _is_agent(record: Record) -> bool:
     return bool(record.text("agent.name")) and source != "compact" and not _is_main(source)
 
 
-def _thread(record: Record) -> Ranked:
+def thread_of(record: Record) -> Ranked:
     if _is_agent(record):
         return (4, f"agent:{record.text('agent.name') or record.text('query_source')}")
     return (5, "")
 
 
-def _purpose(record: Record) -> Ranked:
+def purpose_of(record: Record) -> Ranked:
     """Main chain and agents converse; everything else that the host asks is auxiliary."""
     source = record.text("query_source")
     if source == "compact":

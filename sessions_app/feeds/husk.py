@@ -14,6 +14,7 @@ from typing import Any
 from sessions_app.feeds import husk_keys as keys
 from sessions_app.feeds.base import Husk, Refused
 from sessions_app.feeds.husk_strings import IN_BLOCK, SIZE, STRINGS, WRAP, WRAPS, clean, size_of, token
+from sessions_app.feeds.otlp_keys import FIGURES
 
 __all__ = ["FLAGS", "SIZE", "WRAP", "clean", "husk", "size_of"]
 
@@ -51,7 +52,7 @@ def husk(record: Any, *, keep: frozenset[str] = frozenset()) -> Husk:
 @lru_cache(maxsize=4096)
 def _is_name(key: str) -> bool:
     """Whether a key names a field; others may be text or paths."""
-    return bool(_KEY.fullmatch(key) or _DOTTED.fullmatch(key))
+    return key in FIGURES or bool(_KEY.fullmatch(key) or _DOTTED.fullmatch(key))
 
 
 def _object(record: dict[str, Any], keep: frozenset[str], depth: int) -> Husk:

@@ -16,6 +16,8 @@ IDS = _words(
     " generation_id call_id parent_thread_id compaction_response_id window_id previous_window_id apiCallId"
     " interactionId toolCallId parentToolCallId providerCallId parentId series session.id prompt.id request.id"
     " conversation.id gen_ai.response.id gen_ai.conversation.id input_hash"
+    " parent_span_id langfuse.session.id ai.response.id copilot_chat.chat_session_id"
+    " traceloop.association.properties.session_id traceloop.association.properties.thread_id"
 )
 
 #: One-word values: types, states, roles, reasons, names of tools and agents, versions.
@@ -26,13 +28,16 @@ TOKENS = _words(
     " hookEvent hook_event source reason tool_name toolName error_type notification_type precompute_reuse query_source"
     " querySource command_name command_source cache_miss_reason event signal host provider api thread purpose leaf"
     " convention window_origin unit currency temporality aggregation developer team service.name service.version"
-    " event.name agent.name agent.source error.type success decision externalizes agent_role"
+    " event.name agent.name agent.source error.type success decision externalizes agent_role scope span.type"
+    " gen_ai.operation.name gen_ai.provider.name gen_ai.system gen_ai.agent.name openinference.span.kind"
+    " llm.request.type traceloop.span.kind ai.operationId llm.provider llm.system"
 )
 
 #: Models; these alone may hold a slash.
 MODELS = _words(
     "model modelId model_id model_name advisorModel resolvedModel modelsUsed preCompactModel original_model"
-    " fallback_model gen_ai.request.model gen_ai.response.model"
+    " fallback_model gen_ai.request.model gen_ai.response.model ai.response.model ai.model.id"
+    " llm.model_name llm.request.model llm.response.model"
 )
 
 #: Times; kept when they hold nothing but digits, signs and the letters T and Z.

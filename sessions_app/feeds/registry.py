@@ -31,5 +31,6 @@ FEEDS: Mapping[str, Feed] = {
         otlp_hosts.METRICS,
         codex_hooks.FEED,
         codex_transcript.FEED,
+        otlp_hosts.TRACES,
     )
 }

@@ -71,6 +71,7 @@ _T, _L, _M, _H, _S, _C, _P = (
     Source.CANONICAL,
     Source.PROXY,
 )
+_W = Source.OTLP_SPAN
 
 type Able = Mapping[Topic, tuple[Source, ...]]
 
@@ -113,7 +114,14 @@ _OWN_FORMAT: Able = {
     ),
     **dict.fromkeys((Topic.GAUGE, Topic.COMPACTIONS, Topic.TOOL_SIZES), (_C,)),
 }
-_ABLE: Mapping[str, Able] = {"claude-code": _CLAUDE_CODE}
+#: What spans of any emitter may say by the GenAI conventions.
+_OTLP: Able = {
+    Topic.USAGE: (_W, _L, _P),
+    Topic.HOST_COST: (_W, _P),
+    **dict.fromkeys((Topic.GIT_REMOTE, Topic.BRANCH, Topic.VERSION, Topic.DEVELOPER, Topic.PROJECT), (_W, _C)),
+    **dict.fromkeys((Topic.WINDOW, Topic.GAUGE, Topic.COMPACTIONS, Topic.TOOL_SIZES), (_C,)),
+}
+_ABLE: Mapping[str, Able] = {"claude-code": _CLAUDE_CODE, "otlp": _OTLP}
 
 #: What stands in for a signal that nobody tells: worked out from another one.
 _ESTIMATES: Mapping[Topic, tuple[Topic, ...]] = {

@@ -19,7 +19,7 @@ from sessions_app.kernel.inferred import inferred
 from sessions_app.kernel.joins import gathered
 from sessions_app.kernel.misses import misses, with_misses
 from sessions_app.kernel.ownership import OwnedCall
-from sessions_app.kernel.readings import MarkReading, MeterReading, Purpose, Signal, StepsReading
+from sessions_app.kernel.readings import CONVENTION_SUSPECT, MarkReading, MeterReading, Purpose, Signal, StepsReading
 from sessions_app.kernel.rereads import with_rereads
 from sessions_app.kernel.times import when
 from sessions_app.kernel.worth import with_worths
@@ -181,6 +181,8 @@ def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, price
     reading, started = call.reading, when(call.at_ms)
     fast = bool(reading.speed and reading.speed[1] == "fast")
     charge = prices.charge(call.model, started, call.leaves, fast=fast, web_searches=reading.web_searches or 0)
+    if CONVENTION_SUSPECT in reading.flags:
+        charge = None
     if call.purpose is Purpose.RECOUNT:
         charge = Charge(Decimal(0), Decimal(0), None)
     host_cost = reading.host_cost_nanousd

@@ -20,10 +20,15 @@ class Source(StrEnum):
     TRANSCRIPT = "transcript"
     OTLP_LOG = "otlp_log"
     OTLP_METRIC = "otlp_metric"
+    OTLP_SPAN = "otlp_span"
     HOOK = "hook"
     STATUSLINE = "statusline"
     CANONICAL = "canonical"
     PROXY = "proxy"
+
+
+#: Flag of a call whose counts contradict the convention that its record claims: no cost is worked out.
+CONVENTION_SUSPECT = "convention_suspect"
 
 
 class Purpose(StrEnum):

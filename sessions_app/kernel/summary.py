@@ -42,6 +42,7 @@ MESSAGES = {
     "impossible_time": "an impossible time was replaced by the time of receipt",
     "utf8_replaced": "bytes that are not UTF-8 were replaced",
     "clock_step_back": "a clock was set back; order follows the chain of messages",
+    "convention_suspect": "its counts contradict each other; they are kept as they came and not priced",
     "window_suspect": "a context was larger than its window; the window is suspect",
 }
 

@@ -11,6 +11,7 @@ TRUST = (
     Source.TRANSCRIPT,
     Source.CANONICAL,
     Source.OTLP_LOG,
+    Source.OTLP_SPAN,
     Source.STATUSLINE,
     Source.HOOK,
     Source.OTLP_METRIC,

@@ -27,6 +27,7 @@ WAYS = {
     Source.HOOK: "hook",
     Source.STATUSLINE: "status line",
     Source.OTLP_LOG: "telemetry",
+    Source.OTLP_SPAN: "traces",
     Source.TRANSCRIPT: "transcript",
 }
 

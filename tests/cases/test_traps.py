@@ -21,9 +21,10 @@ FEED_OF = {
     "claude_transcript": "claude-code-transcript",
     "hook_payloads": "claude-code-hook",
     "codex_rollout": "codex-transcript",
-    "otlp_logs": "claude-code-otlp-logs",
-    "otlp_metrics": "claude-code-otlp-metrics",
     "opencode_messages": "opencode-transcript",
+    "otlp_logs": "any-otlp-logs",
+    "otlp_metrics": "any-otlp-metrics",
+    "otlp_traces": "any-otlp-traces",
 }
 SUMS = ("uncached_input", "cache_read", "cache_write_5m", "cache_write_1h", "output", "compactions")
 

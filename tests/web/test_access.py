@@ -178,6 +178,7 @@ TABLE = {
     **PIN_SETS,
     "otlp/v1/logs": replace(DELIVERY, body="{}"),
     "otlp/v1/metrics": replace(DELIVERY, body="{}"),
+    "otlp/v1/traces": replace(DELIVERY, body="{}"),
     # A link that nobody issued: who is in already goes on, everybody else is told what to do.
     "enter/<str:token>": rule(410, users=302),
     "login": rule(200, users=302),
