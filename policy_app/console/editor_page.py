@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from policy_app.console.form_fields import MOST_CONDITIONS, Fields, count, fields_of
-from policy_app.console.parts import TableParts, parts_of
+from policy_app.console.parts import RuleLine, TableParts, parts_of
 from policy_app.console.policy_pages import sentences
 from policy_app.console.review_page import Refusal
 from policy_app.console.trying import Trial
@@ -14,7 +14,7 @@ from policy_app.kernel.sentences import OPERATION_WORDS
 from policy_app.kernel.signals import CATALOGUE, Kind, Special
 from policy_app.kernel.table import LIMIT_NAMES, MOST_RULES
 from policy_app.kernel.zones import LINE_NAMES
-from policy_app.models import OPEN_STATES, Draft
+from policy_app.models import OPEN_STATES, Draft, Evidence
 from policy_app.services import tables
 from policy_app.services.actors import Actor
 
@@ -56,7 +56,7 @@ class RuleRow:
     enabled: bool
     conditions: tuple[ConditionRow, ...]
     parameters: Mapping[str, str]
-    sentence: str
+    said: RuleLine | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,8 @@ class EditorPage:
     changes: tuple[str, ...]
     trial: Trial
     refusal: Refusal | None
+    library: tuple[tuple[str, str], ...]
+    is_saved: bool = True
     signals: tuple[tuple[str, str], ...] = SIGNALS
     operations: tuple[tuple[str, str], ...] = OPERATIONS
     measures: tuple[str, ...] = MEASURES
@@ -92,7 +94,7 @@ def editor_page(
     """The editor of one draft; `typed` keeps what a refused form held."""
     fields = fields_of(tables.document_of(draft.content)) if typed is None else typed
     parts = parts_of(draft.policy, draft.content, now)
-    said = {rule.id: rule.sentence for rule in parts.rules}
+    said = {rule.id: rule for rule in parts.rules}
     return EditorPage(
         now=now,
         actor=actor,
@@ -106,10 +108,43 @@ def editor_page(
         changes=sentences(draft.base.content, draft.content) if draft.base else (),
         trial=trial,
         refusal=refusal,
+        library=_library(actor.organisation_id),
+        is_saved=refusal is None,
     )
 
 
-def _rule_row(fields: Fields, index: int, said: Mapping[str, str]) -> RuleRow:
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of what was typed; the names are those of the editor's page, whose part it is."""
+
+    draft: Draft
+    may_save: bool
+    parts: TableParts | None
+    changes: tuple[str, ...]
+    refusal: Refusal | None
+    library: tuple[tuple[str, str], ...]
+    is_saved: bool
+
+
+def said_of(draft: Draft, actor: Actor, content: str | None, refusal: Refusal | None, now: datetime) -> Said:
+    """Findings and changes of a content that is not saved; `refusal` where what was typed is none."""
+    return Said(
+        draft=draft,
+        may_save=actor.may_edit and draft.state in OPEN_STATES,
+        parts=parts_of(draft.policy, content, now) if content else None,
+        changes=sentences(draft.base.content, content) if draft.base and content else (),
+        refusal=refusal,
+        library=_library(actor.organisation_id),
+        is_saved=content == draft.content,
+    )
+
+
+def _library(organisation_id: int) -> tuple[tuple[str, str], ...]:
+    rows = Evidence.objects.filter(organisation_id=organisation_id).order_by("slug")
+    return tuple((row.slug, f"{row.slug}: {row.claim[:80]}") for row in rows)
+
+
+def _rule_row(fields: Fields, index: int, said: Mapping[str, RuleLine]) -> RuleRow:
     at = f"r{index}-"
     rows = [f"{at}c{each}-" for each in range(count(fields, f"{at}conditions", MOST_CONDITIONS) + 1)]
     filled = [row for row in rows if fields.get(f"{row}signal")]
@@ -128,7 +163,7 @@ def _rule_row(fields: Fields, index: int, said: Mapping[str, str]) -> RuleRow:
         enabled=f"{at}enabled" in fields,
         conditions=tuple(conditions),
         parameters={name.removeprefix(prefix): text for name, text in fields.items() if name.startswith(prefix)},
-        sentence=said.get(rule_id, ""),
+        said=said.get(rule_id),
     )
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from policy_app.kernel.evidence import number_at
 from policy_app.kernel.findings import Finding
-from policy_app.kernel.levers import LEVERS, Addressee, Force
+from policy_app.kernel.levers import LEVERS, Addressee, Force, Lever
 from policy_app.kernel.numbers import plain
 from policy_app.kernel.operations import Operation
 from policy_app.kernel.sentences import rule_sentence
@@ -16,7 +16,7 @@ from policy_app.kernel.zones import LINE_NAMES
 from policy_app.models import Evidence, Policy
 from policy_app.services import evidence, tables
 from policy_app.services.blaming import Blame
-from policy_app.services.findings import findings_of
+from policy_app.services.findings import findings_of, recorded_of
 
 HOST_NAMES: Mapping[str, str] = {
     "claude-code": "Claude Code",
@@ -29,6 +29,8 @@ HOST_NAMES: Mapping[str, str] = {
     "otlp": "OpenTelemetry",
     "canonical": "own harness",
 }
+#: Shown where nobody has reported yet.
+MAIN_HOSTS = ("claude-code", "codex", "opencode")
 _WHO = {
     Addressee.HUMAN: "you",
     Addressee.MODEL: "the model",
@@ -57,6 +59,7 @@ class RuleLine:
     reason: str
     cites: tuple["Cited", ...]
     reaches: tuple[Reach, ...]
+    who: str
     findings: tuple[Finding, ...]
     blame: Blame | None
 
@@ -80,6 +83,15 @@ class ArgumentLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfit:
+    """An argument that does not fit what it argues for: `now` is the number that stands there, or empty."""
+
+    argument: ArgumentLine
+    subject: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
 class NumberLine:
     """A line or a limit with what argues for it."""
 
@@ -97,6 +109,7 @@ class TableParts:
     limits: tuple[NumberLine, ...]
     rules: tuple[RuleLine, ...]
     findings: tuple[Finding, ...]
+    unfit: tuple["Unfit", ...]
     windows: tuple[tuple[str, int], ...]
     remap: tuple[tuple[str, str], ...]
 
@@ -124,6 +137,8 @@ def _who(addressee: Addressee, also: Addressee | None) -> str:
 def parts_of(policy: Policy, content: str, now: datetime, blames: Iterable[Blame] = ()) -> TableParts:
     """A content with what the library says of its arguments, and with its findings."""
     table = tables.parsed(content)
+    recorded = recorded_of(policy.organisation_id, now)
+    hosts = (recorded.hosts if recorded else ()) or MAIN_HOSTS
     records = records_of(policy.organisation_id, content)
     unfit = {
         (each.subject, each.evidence): _WHY[each.why]
@@ -135,12 +150,52 @@ def parts_of(policy: Policy, content: str, now: datetime, blames: Iterable[Blame
         lines=tuple(_number(table, f"zones.{name}", name.upper(), records, unfit) for name in LINE_NAMES),
         limits=tuple(_number(table, f"limits.{name}", name.replace("_", " "), records, unfit) for name in LIMIT_NAMES),
         rules=tuple(
-            _rule(index, rule, table, records, findings, since.get(rule.id)) for index, rule in enumerate(table.rules)
+            _rule(index, rule, table, records, findings, since.get(rule.id), hosts)
+            for index, rule in enumerate(table.rules)
         ),
         findings=findings,
+        unfit=tuple(_unfit(table, records, unfit)),
         windows=tuple((each.pattern.text, each.tokens) for each in table.working_windows),
         remap=tuple((str(was), str(becomes)) for was, becomes in table.remap.items()),
     )
+
+
+def who_can(rule: Rule, hosts: Iterable[str]) -> str:
+    """Who carries the rule out on each host where it can answer; empty where nothing needs to be done."""
+    if rule.operation is Operation.CONTINUE:
+        return ""
+    condition = rule.on("host")
+    asking = [host for host in hosts if condition is None or condition.matches(host)]
+    return " · ".join(f"{HOST_NAMES.get(host, host)} {_doer(LEVERS[host][rule.operation])}" for host in asking)
+
+
+def _doer(lever: Lever) -> str:
+    return "nobody" if lever.force is Force.IMPOSSIBLE else _who(lever.addressee, lever.also)
+
+
+def _unfit(table: Table, records: Mapping[str, Evidence], unfit: Mapping[tuple[str, str], str]) -> Iterable[Unfit]:
+    for place, each in enumerate(table.arguments):
+        why = unfit.get((each.subject, each.evidence))
+        if why:
+            cited = Cited(each.evidence, records.get(each.evidence))
+            argument = ArgumentLine(place, cited, shown_number(each.subject, each.number), why)
+            now = number_at(table, each.subject)
+            yield Unfit(argument, subject_words(each.subject), shown_number(each.subject, now) if now else "")
+
+
+def subject_words(subject: str) -> str:
+    """What a dotted path is called: `zones.red` is RED."""
+    kind, _, rest = subject.partition(".")
+    return rest.upper() if kind == "zones" else rest.replace("_", " ").replace(".", ", ")
+
+
+def shown_number(subject: str, raw: str) -> str:
+    """A number of a table as people read it; conditions, and what an argument says that is no number, as they are."""
+    if not (raw.isascii() and raw.replace(".", "", 1).isdigit()):
+        return raw
+    if subject.startswith("zones.") or subject.endswith("_share_prune"):
+        return f"{plain(Decimal(raw) * 100)}%"
+    return f"{int(raw):,}" if raw.isdigit() else raw
 
 
 _WHY = {
@@ -160,13 +215,12 @@ def _number(
     table: Table, subject: str, label: str, records: Mapping[str, Evidence], unfit: Mapping[tuple[str, str], str]
 ) -> NumberLine:
     raw = number_at(table, subject) or ""
-    is_share = subject.startswith("zones.") or subject.endswith("_share_prune")
-    value = f"{plain(Decimal(raw) * 100)}%" if is_share else f"{int(raw):,}"
+    value = shown_number(subject, raw)
     arguments = tuple(
         ArgumentLine(
             place,
             Cited(each.evidence, records.get(each.evidence)),
-            each.number,
+            shown_number(subject, each.number),
             unfit.get((subject, each.evidence), ""),
         )
         for place, each in enumerate(table.arguments)
@@ -182,6 +236,7 @@ def _rule(
     records: Mapping[str, Evidence],
     findings: tuple[Finding, ...],
     blame: Blame | None,
+    hosts: tuple[str, ...],
 ) -> RuleLine:
     is_last = index == len(table.rules) - 1
     return RuleLine(
@@ -192,6 +247,7 @@ def _rule(
         reason=rule.reason,
         cites=tuple(Cited(slug, records.get(slug)) for slug in rule.evidence),
         reaches=reaches_of(rule.operation),
+        who=who_can(rule, hosts),
         findings=tuple(each for each in findings if each.rule == rule.id),
         blame=blame,
     )

@@ -8,6 +8,7 @@ urlpatterns = [
     path("", views.show_policies, name="policies"),
     path("audit/", views.show_audit, name="policy-audit"),
     path("drafts/<int:draft_id>/", edits.edit_draft, name="policy-draft"),
+    path("drafts/<int:draft_id>/check", edits.check_draft, name="policy-check"),
     path("drafts/<int:draft_id>/review", acts.show_review, name="policy-review"),
     path("drafts/<int:draft_id>/ask", acts.ask, name="policy-ask"),
     path("drafts/<int:draft_id>/discard", acts.discard, name="policy-discard"),

@@ -142,6 +142,7 @@ CONSOLE = {
     "policy/drafts/<int:draft_id>/send-back": of_mine(DECIDED, 404, LOGIN),
     "policy/drafts/<int:draft_id>/publish": of_mine(DECIDED, 404, LOGIN),
     "policy/drafts/<int:draft_id>/ghost": of_mine(SHOWN, 404, LOGIN),
+    "policy/drafts/<int:draft_id>/check": of_mine(replace(WRITTEN, others=200), 404, LOGIN),
 }
 
 TABLE = {
