@@ -13,7 +13,7 @@ from typing import Protocol
 from sessions_app.kernel import chain, gauges, identity, names, ownership, points, summary, tools, usage
 from sessions_app.kernel.chain import Node
 from sessions_app.kernel.clearings import clearings
-from sessions_app.kernel.compactions import Kind, Sighting, State
+from sessions_app.kernel.compactions import LONGEST_MS, Kind, Sighting, State
 from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Leaves, SessionFold
 from sessions_app.kernel.inferred import inferred
 from sessions_app.kernel.joins import gathered
@@ -231,16 +231,16 @@ def _compaction_facts(
     by_key = {call.key: call for call in calls}
     facts: list[CompactionFact] = []
     depth: dict[str, int] = {}
-    used: set[str] = set()
+    spent = _summary_calls(found, calls)
     position = {id(thing): index for index, thing in enumerate(sequence)}
     for number, sighting in enumerate(sorted(found, key=lambda s: (position.get(id(s), 1 << 30), s.at_ms or 0)), 1):
         thread = _thread(sighting)
         before, after = _neighbours(sequence, position.get(id(sighting)), thread, by_key)
         if _counts(sighting):
             depth[thread] = depth.get(thread, 0) + 1
-        spent = _summary_call(sighting, calls, used)
-        used.add(spent)
-        fact = _compaction_fact(sighting, number, thread, depth.get(thread, 0), before, after, spent)
+        fact = _compaction_fact(
+            sighting, number, thread, depth.get(thread, 0), before, after, spent.get(sighting.key, "")
+        )
         if fact.after_by_host is None:
             fact = replace(fact, after_by_host=_recount(sequence, position.get(id(sighting)), thread))
         facts.append(fact)
@@ -274,18 +274,19 @@ def _recount(sequence: Sequence[Step], index: int | None, thread: str) -> int | 
     return None
 
 
-def _summary_call(sighting: Sighting, calls: Sequence[CallFact], used: set[str]) -> str:
-    """The auxiliary call that wrote the summary: the nearest one that ended with it."""
-    end = sighting.at_ms or 0
-    candidates = [
-        (abs(int(call.started_at.timestamp() * 1000) - end), call.key)
-        for call in calls
-        if call.purpose is Purpose.COMPACTION and call.key not in used
-    ]
-    if not candidates or sighting.kind is Kind.MICRO or not sighting.signals:
-        return ""
-    distance, key = min(candidates)
-    return key if distance <= 900_000 else ""
+def _summary_calls(found: Sequence[Sighting], calls: Sequence[CallFact]) -> dict[str, str]:
+    """The auxiliary call that wrote each summary: the nearest pairs first, so that a call which no record has
+    does not take another compaction's."""
+    ends = {s.key: s.at_ms or 0 for s in found if s.kind is not Kind.MICRO and s.signals}
+    starts = {c.key: int(c.started_at.timestamp() * 1000) for c in calls if c.purpose is Purpose.COMPACTION}
+    pairs = sorted((abs(start - end), own, key) for own, end in ends.items() for key, start in starts.items())
+    spent: dict[str, str] = {}
+    taken: set[str] = set()
+    for distance, own, key in pairs:
+        if distance <= LONGEST_MS and own not in spent and key not in taken:
+            spent[own] = key
+            taken.add(key)
+    return spent
 
 
 def _compaction_fact(
