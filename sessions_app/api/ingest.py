@@ -20,6 +20,8 @@ from sessions_app.feeds import (
     claude_transcript,
     codex_hooks,
     codex_transcript,
+    copilot_hooks,
+    copilot_transcript,
     opencode_hooks,
     opencode_transcript,
 )
@@ -120,6 +122,12 @@ class CodexTranscriptView(ClaudeTranscriptView):
     feed = codex_transcript.FEED
 
 
+class CopilotTranscriptView(ClaudeTranscriptView):
+    """`POST /api/v1/transcripts/copilot[?session=ID]`: lines of `events.jsonl`, its first line with each piece."""
+
+    feed = copilot_transcript.FEED
+
+
 class ClaudeStatuslineView(IngestView):
     """`POST /api/v1/statusline/claude-code`: what the status line command got on its standard input."""
 
@@ -170,3 +178,15 @@ class CodexHookView(ClaudeHookView):
     """`POST /api/v1/hooks/codex`: the host prints what it gets into its own strict schema; nothing fits it."""
 
     feed = codex_hooks.FEED
+
+
+class CopilotHookView(ClaudeHookView):
+    """`POST /api/v1/hooks/copilot[?event=NAME]`: an empty object, as the host expects JSON of its http hooks."""
+
+    feed = copilot_hooks.FEED
+
+    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
+        """Nothing that the host acts upon."""
+        answer = super().answer(receipt, as_text=as_text)
+        answer.content = b"{}"
+        return answer

@@ -10,10 +10,12 @@ api_urls = [
     path("transcripts/opencode", ingest.OpenCodeTranscriptView.as_view(), name="transcripts-opencode"),
     path("hooks/opencode", ingest.OpenCodeHookView.as_view(), name="hooks-opencode"),
     path("transcripts/codex", ingest.CodexTranscriptView.as_view(), name="transcripts-codex"),
+    path("transcripts/copilot", ingest.CopilotTranscriptView.as_view(), name="transcripts-copilot"),
     path("statusline/claude-code", ingest.ClaudeStatuslineView.as_view(), name="statusline-claude-code"),
     path("bundles/claude-code", bundle.ClaudeBundleView.as_view(), name="bundles-claude-code"),
     path("arrivals", bundle.ArrivalsView.as_view(), name="arrivals"),
     path("hooks/claude-code", ingest.ClaudeHookView.as_view(), name="hooks-claude-code"),
+    path("hooks/copilot", ingest.CopilotHookView.as_view(), name="hooks-copilot"),
     path("hooks/codex", ingest.CodexHookView.as_view(), name="hooks-codex"),
 ]
 

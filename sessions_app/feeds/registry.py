@@ -10,6 +10,9 @@ from sessions_app.feeds import (
     claude_transcript,
     codex_hooks,
     codex_transcript,
+    copilot_hooks,
+    copilot_store,
+    copilot_transcript,
     opencode_hooks,
     opencode_transcript,
     otlp_hosts,
@@ -32,5 +35,8 @@ FEEDS: Mapping[str, Feed] = {
         codex_hooks.FEED,
         codex_transcript.FEED,
         otlp_hosts.TRACES,
+        copilot_hooks.FEED,
+        copilot_store.FEED,
+        copilot_transcript.FEED,
     )
 }

@@ -95,6 +95,10 @@ def _succeeded(reading: CompactionReading) -> bool:
     return reading.succeeded is None or reading.succeeded[1].lower() == "true"
 
 
+def _failed(reading: CompactionReading) -> bool:
+    return not _succeeded(reading)
+
+
 def sightings(readings: Iterable[CompactionReading], clock: tuple[int, int] | None) -> list[Sighting]:
     """Join signals to compactions; `clock` is the span of all timed readings of the session."""
     ordered = sorted(readings, key=lambda r: (_time(r), r.key))
@@ -132,7 +136,9 @@ def _place(found: list[Sighting], readings: Sequence[CompactionReading], clock: 
 def _join_nearest(
     found: list[Sighting], reading: CompactionReading, tie: Callable[[Sighting, CompactionReading], bool]
 ) -> bool:
-    open_ones = [s for s in found if reading.signal not in s.signals and s.kind is not Kind.MICRO and tie(s, reading)]
+    # What failed is no other compaction's telemetry.
+    free = [s for s in found if not _failed(reading) and not any(map(_failed, s.signals.values()))]
+    open_ones = [s for s in free if reading.signal not in s.signals and s.kind is not Kind.MICRO and tie(s, reading)]
     if not open_ones:
         return False
     best = min(open_ones, key=lambda s: (abs((s.at_ms or 0) - _time(reading)), s.key))

@@ -181,9 +181,9 @@ def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, price
     reading, started = call.reading, when(call.at_ms)
     fast = bool(reading.speed and reading.speed[1] == "fast")
     charge = prices.charge(call.model, started, call.leaves, fast=fast, web_searches=reading.web_searches or 0)
-    if CONVENTION_SUSPECT in reading.flags:
+    if CONVENTION_SUSPECT in reading.flags or call.is_blind:
         charge = None
-    if call.purpose is Purpose.RECOUNT:
+    elif call.purpose is Purpose.RECOUNT:
         charge = Charge(Decimal(0), Decimal(0), None)
     host_cost = reading.host_cost_nanousd
     window_suspect = placed and placed.window.tokens and call.occupancy > placed.window.tokens
@@ -201,7 +201,7 @@ def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, price
         no_cache_cost_usd=charge.no_cache_cost_usd if charge else None,
         price_id=charge.price_id if charge else None,
         host_cost_usd=None if host_cost is None else Decimal(host_cost).scaleb(-9),
-        occupancy=call.occupancy if call.purpose.is_point else None,
+        occupancy=call.occupancy if call.purpose.is_point and not call.is_blind else None,
         window=placed.window if placed else Window(),
         zone=placed.zone if placed else None,
         known_window=placed.known_window if placed else None,
@@ -220,6 +220,8 @@ def _flags(call: OwnedCall, window_suspect: bool) -> tuple[str, ...]:
     flags = set(call.reading.flags)
     if window_suspect:
         flags.add("window_suspect")
+    if call.is_blind:
+        flags.add("input_unseen")
     if identity.is_partial(call.group):
         flags.add("output_partial")
     return tuple(sorted(flags))

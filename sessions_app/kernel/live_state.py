@@ -101,8 +101,8 @@ def told_by(reading: Reading, received_ms: int) -> tuple[str, LiveState] | None:
 
 
 def _by_call(reading: CallReading, received_ms: int) -> tuple[str, LiveState] | None:
-    # Running totals say nothing of one call before the fold has compared them.
-    if not Purpose(reading.purpose[1]).is_point or (reading.running and reading.uncached_input is None):
+    # What tells nothing of its input is no point: running totals before the fold has compared them, output alone.
+    if not Purpose(reading.purpose[1]).is_point or (reading.uncached_input is None and reading.occupancy is None):
         return None
     leaves = leaves_of(reading)
     at_ms = reading.ended_ms or reading.first_ms or received_ms

@@ -41,8 +41,14 @@ class OwnedCall:
         return self.reading.model[1] if self.reading.model else self.model_in_force
 
     @property
+    def is_blind(self) -> bool:
+        """Whether no record tells what went in; that is unknown, not zero."""
+        told = (self.reading.uncached_input, self.reading.cache_read, self.reading.write_total, self.reading.occupancy)
+        return all(count is None for count in told)
+
+    @property
     def is_point(self) -> bool:
-        return self.thread == "" and self.purpose.is_point
+        return self.thread == "" and self.purpose.is_point and not self.is_blind
 
     @property
     def occupancy(self) -> int:

@@ -270,6 +270,26 @@ class CounterReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
     rules: ClassVar[Rules] = {"value": largest, "start_ms": smallest, "at_ms": largest}
 
 
+class RollupReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
+    """Sums of one model over a stretch that ends at `at_ms`, told without its calls; leaves are disjoint."""
+
+    kind: ClassVar[str] = "rollup"
+
+    model: str = ""
+    at_ms: int | None = None
+    received_ms: int | None = None
+    requests: int = 0
+    uncached_input: int = 0
+    cache_read: int = 0
+    write_total: int = 0
+    output: int = 0
+
+    rules: ClassVar[Rules] = {
+        **dict.fromkeys(("at_ms", "received_ms"), smallest),
+        **dict.fromkeys("requests uncached_input cache_read write_total output".split(), largest),
+    }
+
+
 class ToolSize(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, array_like=True):
     """Sizes of one tool use: result and input in bytes, and when the result came."""
 
@@ -345,6 +365,7 @@ KINDS: Mapping[str, type[Reading]] = {
         MarkReading,
         MeterReading,
         CounterReading,
+        RollupReading,
         StepsReading,
         SessionReading,
     )

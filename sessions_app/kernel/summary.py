@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sessions_app.kernel import counters, live, money, ownership
+from sessions_app.kernel import counters, live, lower_bound, money, ownership, rollups
 from sessions_app.kernel.compactions import Kind, State
 from sessions_app.kernel.facts import (
     CallFact,
@@ -29,6 +29,7 @@ from sessions_app.kernel.readings import (
     MarkReading,
     Purpose,
     Reading,
+    RollupReading,
     SessionReading,
 )
 from sessions_app.kernel.times import SLOT_MS, when
@@ -77,6 +78,8 @@ def assemble(
     slots = _slots(calls)
     if not calls and not inherited:
         slots = counters.slots(r for r in given.readings if isinstance(r, CounterReading))
+    rest = rollups.rest((r for r in given.readings if isinstance(r, RollupReading)), calls)
+    slots += rest
     facts = [r for r in given.readings if isinstance(r, SessionReading)]
     project = _best(facts, "project")
     counted = [c for c in compactions if c.kind is Kind.COMPACTION and c.state is State.COMPLETED]
@@ -87,7 +90,7 @@ def assemble(
     fields: dict[str, Any] = {
         **_sums(slots),
         **_times(given, calls),
-        "calls": sum(1 for c in calls if c.purpose is Purpose.TURN),
+        "calls": sum(1 for c in calls if c.purpose is Purpose.TURN) + sum(slot.calls for slot in rest),
         "aux_calls": sum(1 for c in calls if c.purpose.is_auxiliary),
         "subagent_calls": sum(1 for c in calls if c.purpose is Purpose.TURN and c.thread),
         "inherited_calls": inherited,
@@ -100,7 +103,7 @@ def assemble(
         "model": _model(calls, facts),
         **now,
         "warnings": _warnings(calls, stepped_back),
-        "lower_bound": _lower_bound(calls, counted, given.readings),
+        "lower_bound": lower_bound.reasons(calls, counted, given.readings, rest),
         "sources": dict(sorted(Counter(str(r.source) for r in given.readings).items())),
     }
     threads = _threads(calls, facts)
@@ -265,38 +268,3 @@ def _warnings(calls: Sequence[CallFact], stepped_back: Sequence[int]) -> list[di
             }
         )
     return found[:MOST_WARNINGS]
-
-
-def _lower_bound(
-    calls: Sequence[CallFact], compactions: Sequence[CompactionFact], readings: Iterable[Reading]
-) -> list[dict[str, Any]]:
-    """Why the sums may be smaller than the bill: each reason with its number."""
-    uncounted = len({r.key for r in readings if isinstance(r, MarkReading) and r.mark is Mark.UNSEEN_CALL})
-    unseen = sum(1 for c in compactions if not c.summary_call)
-    partial = sum(1 for c in calls if "output_partial" in c.flags)
-    reasons: list[dict[str, Any]] = []
-    if unseen:
-        reasons.append(
-            {
-                "code": "compaction_call_unseen",
-                "count": unseen,
-                "message": "the compaction's own call is in no record that arrived (transcripts do not hold it)",
-            }
-        )
-    if partial:
-        reasons.append(
-            {
-                "code": "output_partial",
-                "count": partial,
-                "message": "the last line of the response was written before it ended; its output is a placeholder",
-            }
-        )
-    if uncounted:
-        reasons.append(
-            {
-                "code": "call_uncounted",
-                "count": uncounted,
-                "message": "the host says that a call was made and not what it used (a title's, or without usage)",
-            }
-        )
-    return reasons

@@ -59,6 +59,11 @@ def place_of(reading: CallReading) -> Place:
     return (reading.session, reading.thread[1])
 
 
+def _has_input(reading: CallReading) -> bool:
+    """Whether a record tells more than what came out."""
+    return not (reading.uncached_input is None and reading.cache_read is None and reading.write_total is None)
+
+
 def shares_of(groups: Iterable[Group]) -> frozenset[frozenset[Place]]:
     """Pairs of threads that hold the same later call: one of them replays the other."""
     pairs: set[frozenset[Place]] = set()
@@ -72,6 +77,7 @@ def paired(groups: Iterable[Group], vector: Vector) -> list[Group]:
     """Groups with each total joined to the record that names its response: same thread, same usage, just before.
 
     One to one; the total is written when the tools of the response have ended, so only its record may be long before.
+    A record that tells the output alone is joined by that, where it is near.
     """
     named: list[Group] = []
     counted: list[Group] = []
@@ -83,15 +89,17 @@ def paired(groups: Iterable[Group], vector: Vector) -> list[Group]:
     for group in named:
         for r in group:
             if r.first_ms is not None and any(vector(r)):
-                index[(*place_of(r), *vector(r))].append((r.first_ms, r.key, group))
+                index[(*place_of(r), *(vector(r) if _has_input(r) else (r.output,)))].append((r.first_ms, r.key, group))
     taken: set[int] = set()
     rest: list[Group] = []
     for group in sorted(counted, key=lambda g: (min(r.first_ms or 0 for r in g), g[0].key)):
         found = [
             (abs((r.first_ms or 0) - at_ms), key, into)
             for r in group
-            for at_ms, key, into in index.get((*place_of(r), *vector(r)), ())
-            if id(into) not in taken and -LATE_MS <= at_ms - (r.first_ms or 0) <= NEAR_MS
+            for told in (vector(r), (r.output,))
+            for at_ms, key, into in index.get((*place_of(r), *told), ())
+            if id(into) not in taken
+            and -(LATE_MS if len(told) > 1 else NEAR_MS) <= at_ms - (r.first_ms or 0) <= NEAR_MS
         ]
         if found:
             into = min(found, key=lambda f: f[:2])[2]

@@ -21,6 +21,7 @@ FEED_OF = {
     "claude_transcript": "claude-code-transcript",
     "hook_payloads": "claude-code-hook",
     "codex_rollout": "codex-transcript",
+    "copilot_events": "copilot-transcript",
     "opencode_messages": "opencode-transcript",
     "otlp_logs": "any-otlp-logs",
     "otlp_metrics": "any-otlp-metrics",
