@@ -4,4 +4,7 @@ from django.urls import path
 
 from sessions_app.connect import views
 
-urlpatterns = [path("connect/ecm", views.client, name="connect-ecm")]
+urlpatterns = [
+    path("connect/ecm", views.client, name="connect-ecm"),
+    path("connect/opencode/ecm.js", views.opencode_plugin, name="connect-opencode"),
+]

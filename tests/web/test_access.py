@@ -175,6 +175,7 @@ TABLE = {
     "api/v1/pins/live": TEAM_KEYS,
     "api/v1/policies/live": TEAM_KEYS,
     "connect/ecm": EVERYBODY,
+    "connect/opencode/ecm.js": EVERYBODY,
     **POLICIES,
     **PIN_SETS,
     "otlp/v1/logs": replace(DELIVERY, body="{}"),
