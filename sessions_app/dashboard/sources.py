@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import Sum
+from django.db.models.functions import Coalesce
+
 from ecm_site.common import figures
 from sessions_app.dashboard import coverage_words, words
 from sessions_app.dashboard.coverage_card import HostCard, host_cards, matrix_of
@@ -11,7 +14,7 @@ from sessions_app.dashboard.scope import Scope
 from sessions_app.dashboard.sentences import Piece, Sentence, count, say
 from sessions_app.kernel.coverage import State, skew_ms
 from sessions_app.kernel.readings import Source
-from sessions_app.models import Billing, Role, SourceRow, Team, Viewer
+from sessions_app.models import Billing, Role, SourceRow, Team, VaultRecord, Viewer
 
 #: Rows looked at, machines shown and lines of one machine; of more, the ones that spoke last.
 MOST_ROWS, MOST_MACHINES, MOST_LINES = 5_000, 40, 8
@@ -77,10 +80,12 @@ class SourcesPage:
     #: Of several hosts: each signal with its state per host.
     matrix: tuple[tuple[str, tuple[State, ...]], ...]
     billing: tuple[BillingLine, ...]
+    #: Records that no feed knows, kept for a later version.
+    unknown_records: int
 
 
 def sources_page(user: Viewer, scope: Scope, now: datetime) -> SourcesPage:
-    """The sources of the chosen teams: four queries."""
+    """The sources of the chosen teams: five queries."""
     rows = list(
         SourceRow.objects.for_user(user)
         .filter(team_id__in=scope.team.ids)
@@ -99,6 +104,9 @@ def sources_page(user: Viewer, scope: Scope, now: datetime) -> SourcesPage:
         more_machines=max(len(machines) - MOST_MACHINES, 0),
         matrix=matrix_of(hosts),
         billing=_billing(rows, stated, mine),
+        unknown_records=VaultRecord.objects.filter(team_id__in=scope.team.ids, feed="unknown").aggregate(
+            n=Coalesce(Sum("records"), 0)
+        )["n"],
     )
 
 

@@ -16,6 +16,7 @@ from sessions_app.feeds import (
     opencode_hooks,
     opencode_transcript,
     otlp_hosts,
+    unknown,
 )
 from sessions_app.feeds.base import Feed
 
@@ -30,6 +31,7 @@ FEEDS: Mapping[str, Feed] = {
         claude_transcript.FEED,
         opencode_hooks.FEED,
         opencode_transcript.FEED,
+        unknown.FEED,
         otlp_hosts.LOGS,
         otlp_hosts.METRICS,
         codex_hooks.FEED,

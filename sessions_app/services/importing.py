@@ -1,4 +1,4 @@
-"""Import of transcript files of this machine: in pieces, restartable, numbers only."""
+"""Import of files of this machine: in pieces, restartable, numbers only. Which files: see `stores`."""
 
 import hashlib
 import os
@@ -19,6 +19,8 @@ from sessions_app.services.ingest import Sender
 #: Bytes read at a time; the offset is stored with each piece.
 PIECE = 8 << 20
 HEAD = 4_096
+#: A document is held in memory as a whole.
+LARGEST = 64 << 20
 
 
 @dataclass(slots=True)
@@ -33,20 +35,6 @@ class Progress:
     session_ids: list[int] = field(default_factory=list)
 
 
-def find(roots: list[Path]) -> list[Path]:
-    """Transcript files under these files and folders, largest last, so that progress is seen early."""
-    found: set[Path] = set()
-    for root in roots:
-        found.update([root] if root.is_file() else root.rglob("*.jsonl"))
-    return sorted(found, key=lambda path: (path.stat().st_size, str(path)))
-
-
-def home_roots(environ: dict[str, str]) -> list[Path]:
-    """Where Claude Code keeps its transcripts on this machine."""
-    home = Path(environ.get("CLAUDE_CONFIG_DIR") or Path(environ.get("HOME", "~")).expanduser() / ".claude")
-    return [home / "projects"] if (home / "projects").is_dir() else []
-
-
 def this_machine() -> str:
     """The short hash by which the client, too, tells this machine from others."""
     return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:12]
@@ -55,7 +43,9 @@ def this_machine() -> str:
 def read_file(*, path: Path, feed: Feed, sender: Sender, now: datetime) -> Iterator[Progress]:
     """Read what is new in one file, piece by piece; an unfinished last line is left for the next time."""
     with path.open("rb") as handle:
-        mark = _mark(path, sender, handle.read(HEAD))
+        # A file that still grows may be shorter than the head; its first line names it well enough.
+        first = handle.read(HEAD).split(b"\n", 1)[0]
+        mark = mark_of(path, sender, hashlib.sha256(first).hexdigest())
         size = os.fstat(handle.fileno()).st_size
         line = 0
         while mark.offset < size:
@@ -66,6 +56,37 @@ def read_file(*, path: Path, feed: Feed, sender: Sender, now: datetime) -> Itera
             yield progress
             if progress.unfinished:
                 return
+
+
+def read_whole(*, path: Path, feed: Feed, sender: Sender, now: datetime) -> Iterator[Progress]:
+    """Read a file that is one document, which its host writes anew each time; not where it is as it was."""
+    size = path.stat().st_size
+    if size > LARGEST:
+        too_large = Refusal(1, "", "file_too_large", f"{size:,} bytes; the limit is {LARGEST:,}")
+        yield Progress(path=path, read_bytes=size, refused=[too_large])
+        return
+    body = path.read_bytes()
+    mark = mark_of(path, sender, hashlib.sha256(body).hexdigest())
+    if mark.offset != size:
+        yield store(path=path, body=body, feed=feed, sender=sender, mark=mark, offset=size, now=now)
+
+
+def store(
+    *, path: Path, body: bytes, feed: Feed, sender: Sender, mark: ImportedFile, offset: int, now: datetime
+) -> Progress:
+    """Store a body and that the file was read up to `offset`, in one transaction."""
+    context = Context(received_ms=int(now.timestamp() * 1000))
+    with transaction.atomic():
+        receipt = ingest.receive(sender=sender, feed=feed, body=body, context=context, now=now)
+        mark.offset = offset
+        mark.save()
+    return Progress(
+        path=path,
+        read_bytes=len(body),
+        accepted=receipt.accepted,
+        refused=receipt.refused,
+        session_ids=receipt.session_ids,
+    )
 
 
 def _next_piece(handle: BinaryIO, offset: int, size: int) -> tuple[bytes, int]:
@@ -86,10 +107,9 @@ def _next_piece(handle: BinaryIO, offset: int, size: int) -> tuple[bytes, int]:
     return b"", skipped
 
 
-def _mark(path: Path, sender: Sender, head: bytes) -> ImportedFile:
+def mark_of(path: Path, sender: Sender, start: str) -> ImportedFile:
+    """How far a file was read; from the beginning where `start`, a digest of how it begins, is another one."""
     digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()
-    # A file that still grows may be shorter than the head; its first line names it well enough.
-    start = hashlib.sha256(head.split(b"\n", 1)[0]).hexdigest()
     mark, _ = ImportedFile.objects.get_or_create(
         team_id=sender.team_id, path_digest=digest, defaults={"head_digest": start}
     )

@@ -10,8 +10,10 @@ import msgspec
 from django.db import transaction
 
 from ecm_site.common.enqueue import enqueue_on_commit
+from sessions_app.feeds import unknown
 from sessions_app.feeds.base import Context, Feed, Item, Parsed, Refusal, Refused
 from sessions_app.feeds.lines import pieces
+from sessions_app.feeds.shapes import shape_of
 from sessions_app.kernel.readings import Reading, SessionReading
 from sessions_app.models import Host
 from sessions_app.services import living, sources, store
@@ -19,6 +21,7 @@ from sessions_app.services.store import Name
 
 #: Longest key that the table takes; a longer one is replaced by its hash.
 LONGEST_KEY = 240
+UNKNOWN_SHAPE = "unknown_shape"
 #: The rank of a personal key among the ways to know a developer.
 KEY_RANK = 1 << 50
 #: Remarks and refusals told in one answer; the rest is counted.
@@ -73,6 +76,10 @@ def receive(*, sender: Sender, feed: Feed, body: bytes, context: Context, now: d
         sources.note(sender=sender, feed=feed, parsed=unread, context=context, now=now)
         raise
     with transaction.atomic():
+        if _is_unknown(feed, parsed.items):
+            unread = unknown.FEED.parse(body, context)
+            keep(sender=sender, feed=unknown.FEED, parsed=unread, context=context, now=now)
+            parsed.warnings.append(Refusal(1, "", UNKNOWN_SHAPE, "no feed knows these records; they are kept, reduced"))
         receipt = keep(sender=sender, feed=feed, parsed=parsed, context=context, now=now)
         sources.note(sender=sender, feed=feed, parsed=parsed, context=context, now=now)
     return receipt
@@ -101,6 +108,8 @@ def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: d
     telling = [item for item in parsed.items if item.readings]
     receipt.ignored = len(parsed.items) - len(telling)
     if not telling:
+        if feed is unknown.FEED and parsed.items:
+            _keep_husks(sender, feed, context, parsed.items, now)
         return receipt
     waiting: list[int] = []
     with transaction.atomic(savepoint=False):
@@ -114,6 +123,13 @@ def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: d
     for session_id in waiting:
         enqueue_on_commit("sessions_app.fold_session", session_id)
     return receipt
+
+
+def _is_unknown(feed: Feed, items: list[Item]) -> bool:
+    """Whether a transcript says nothing because nobody knows its shape."""
+    if not items or not feed.name.endswith("-transcript") or any(item.readings for item in items):
+        return False
+    return not any(shape_of(item.husk) for item in items)
 
 
 def _signed(item: Item, sender: Sender) -> Item:

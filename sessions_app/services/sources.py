@@ -9,6 +9,7 @@ import msgspec
 from django.contrib.auth.models import User
 
 from ecm_site.common.problems import DomainError
+from sessions_app.feeds import unknown
 from sessions_app.feeds.base import Context, Feed, Item, Parsed
 from sessions_app.kernel.readings import MeterReading, Reading, SessionReading, Source
 from sessions_app.kernel.topics import Topic, topics_of
@@ -44,6 +45,9 @@ class Sighting:
 
 def note(*, sender: "Sender", feed: Feed, parsed: Parsed, context: Context, now: datetime) -> None:
     """Count one delivery to its sources: one upsert, whatever the size of the batch."""
+    if feed is unknown.FEED:
+        # Nobody knows whose it is; the page tells of it by what the vault holds.
+        return
     # In one order always: concurrent deliveries wait for each other and do not lock each other out.
     seen = sorted(sightings(feed, parsed, context), key=lambda s: (s.host, s.version))
     if sender.developer:

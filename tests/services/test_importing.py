@@ -7,7 +7,7 @@ import pytest
 
 from sessions_app.feeds.claude_transcript import FEED
 from sessions_app.models import ImportedFile, Organisation, Session, Team
-from sessions_app.services import importing
+from sessions_app.services import importing, stores
 from sessions_app.services.importing import Progress
 from sessions_app.services.ingest import Sender
 from tests.support.deliveries import NOW, fold_everything
@@ -94,7 +94,7 @@ def test_read_file__file_gone_later__what_was_read_stays(tmp_path: Path, sender:
     path.write_bytes(line(1))
     read(path, sender)
     path.unlink()
-    assert importing.find([tmp_path]) == []
+    assert stores.named([tmp_path]) == []
     assert Session.objects.get().calls == 1
 
 
