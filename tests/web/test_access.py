@@ -165,6 +165,8 @@ TABLE = {
     ),
     "api/v1/ingest": DELIVERY_ACCEPTED,
     "api/v1/transcripts/claude-code": DELIVERY_ACCEPTED,
+    "api/v1/transcripts/opencode": DELIVERY_ACCEPTED,
+    "api/v1/hooks/opencode": DELIVERY,
     "api/v1/statusline/claude-code": DELIVERY,
     "api/v1/hooks/claude-code": DELIVERY,
     "api/v1/bundles/claude-code": replace(DELIVERY, body="{}"),
