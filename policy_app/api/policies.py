@@ -19,7 +19,6 @@ from policy_app.kernel.signals import Signals
 from policy_app.models import Policy, PolicyKind, Version
 from policy_app.services import blaming, contents, evidence, findings, policies, publishing, tables
 from policy_app.services.actors import Actor
-from policy_app.services.refusals import BadText
 
 #: Situations of one request.
 MOST_SITUATIONS = 2_000
@@ -69,10 +68,6 @@ class PoliciesView(PolicyView):
     def post(self, request: Request) -> Response:
         """201 with the policy."""
         asked = wanted(request, NewPolicy)
-        if not (
-            asked.slug.isascii() and asked.slug.replace("-", "").replace("_", "").isalnum() and len(asked.slug) <= 50
-        ):
-            raise BadText("slug", 50)
         made = policies.create(
             slug=asked.slug,
             name=asked.name,

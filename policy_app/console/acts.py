@@ -10,9 +10,11 @@ from django.views.decorators.http import require_GET, require_POST
 from ecm_site.common import clock
 from ecm_site.common.problems import DomainError
 from policy_app.console import door
+from policy_app.console.pins_page import pin_set_page
+from policy_app.console.places import places_of
 from policy_app.console.policy_pages import history_page, policy_page
 from policy_app.console.review_page import Refusal, review_page
-from policy_app.models import Draft
+from policy_app.models import Draft, Policy, PolicyKind
 from policy_app.services import drafting, policies, publishing, reviewing
 from policy_app.services.actors import Actor
 from policy_app.services.refusals import NoSuch, NotAllowed
@@ -34,32 +36,35 @@ def _list(error: DomainError, name: str) -> list[dict[str, object]]:
 
 @require_POST
 @door.for_members
-def start_draft(request: HttpRequest, slug: str) -> HttpResponse:
+def start_draft(request: HttpRequest, slug: str, kind: PolicyKind = PolicyKind.TABLE) -> HttpResponse:
     """A draft on top of the live version: form field `title`."""
     actor = door.editor(request)
-    policy = policies.named(organisation_id=actor.organisation_id, slug=slug)
+    policy = policies.named(organisation_id=actor.organisation_id, slug=slug, kind=kind)
     title = request.POST.get("title", "")
     try:
         made = drafting.start(policy=policy, title=title, by=actor, now=clock.now())
     except (NotAllowed, NoSuch):
         raise
     except DomainError as error:
-        context = {
-            "page": policy_page(policy, actor, clock.now()),
-            "here": "policy",
-            "refusal": refusal_of(error, title),
-        }
-        return render(request, "policy/policy.html", context, status=error.status)
+        return _one_again(request, policy, actor, refusal_of(error, title))
     messages.success(request, f"The draft “{made.title}” is started.")
     return redirect("policy-draft", draft_id=made.pk)
 
 
+def _one_again(request: HttpRequest, policy: Policy, actor: Actor, refusal: Refusal) -> HttpResponse:
+    is_pins, now = policy.kind == PolicyKind.PINS, clock.now()
+    page = pin_set_page(policy, actor, now) if is_pins else policy_page(policy, actor, now)
+    context = {"page": page, "here": "policy", "refusal": refusal}
+    template = "policy/pins.html" if is_pins else "policy/policy.html"
+    return render(request, template, context, status=refusal.status)
+
+
 @require_POST
 @door.for_members
-def revert(request: HttpRequest, slug: str) -> HttpResponse:
+def revert(request: HttpRequest, slug: str, kind: PolicyKind = PolicyKind.TABLE) -> HttpResponse:
     """Publish an earlier content again: form fields `version` and `reason`."""
     actor = door.approver(request)
-    policy = policies.named(organisation_id=actor.organisation_id, slug=slug)
+    policy = policies.named(organisation_id=actor.organisation_id, slug=slug, kind=kind)
     reason = request.POST.get("reason", "")
     try:
         number = door.number_in(request.POST, "version")
@@ -70,7 +75,7 @@ def revert(request: HttpRequest, slug: str) -> HttpResponse:
         page = history_page(policy, actor, clock.now(), error=error.message, typed=reason)
         return render(request, "policy/history.html", {"page": page, "here": "policy"}, status=error.status)
     messages.success(request, f"Version {made.number} is in force with the content of version {number}.")
-    return redirect("policy-history", slug=slug)
+    return redirect(places_of(policy).history, slug=slug)
 
 
 @require_GET

@@ -66,6 +66,16 @@ def scope_name(kind: ScopeKind, scope_id: int) -> str:
     return name(kind, scope_id)
 
 
+def scope_named(organisation_id: int, name: str) -> tuple[ScopeKind, int]:
+    """The organisation for no name, a team by its slug, a project by `team/project`; `DomainError` for none of them."""
+    kind = ScopeKind.PROJECT if "/" in name else ScopeKind.TEAM if name else ScopeKind.ORGANISATION
+    resolve: Callable[[int, ScopeKind, str], int | None] = import_string(settings.ECM_SCOPE_RESOLVER)
+    scope_id = None if "\0" in name else resolve(organisation_id, kind, name)
+    if scope_id is None:
+        raise DomainError("bad_scope", f"There is no such {kind.value}.", pointer="scope")
+    return kind, scope_id
+
+
 def number_in(values: Mapping[str, str], name: str) -> int:
     """A positive whole number of a form or an address; `DomainError` for anything else."""
     text = values.get(name, "")

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from policy_app.console.form_fields import MOST_CONDITIONS, Fields, count, fields_of
 from policy_app.console.parts import RuleLine, TableParts, parts_of
+from policy_app.console.places import Places, places_of
 from policy_app.console.policy_pages import sentences
 from policy_app.console.review_page import Refusal
 from policy_app.console.trying import Trial
@@ -76,6 +77,7 @@ class EditorPage:
     trial: Trial
     refusal: Refusal | None
     library: tuple[tuple[str, str], ...]
+    places: Places
     is_saved: bool = True
     signals: tuple[tuple[str, str], ...] = SIGNALS
     operations: tuple[tuple[str, str], ...] = OPERATIONS
@@ -105,10 +107,11 @@ def editor_page(
         windows=fields.get("windows", ""),
         rules=tuple(_rule_row(fields, index, said) for index in range(count(fields, "rules", MOST_RULES))),
         parts=parts,
-        changes=sentences(draft.base.content, draft.content) if draft.base else (),
+        changes=sentences(draft.policy, draft.base.content, draft.content) if draft.base else (),
         trial=trial,
         refusal=refusal,
         library=_library(actor.organisation_id),
+        places=places_of(draft.policy),
         is_saved=refusal is None,
     )
 
@@ -124,6 +127,7 @@ class Said:
     refusal: Refusal | None
     library: tuple[tuple[str, str], ...]
     is_saved: bool
+    places: Places
 
 
 def said_of(draft: Draft, actor: Actor, content: str | None, refusal: Refusal | None, now: datetime) -> Said:
@@ -132,10 +136,11 @@ def said_of(draft: Draft, actor: Actor, content: str | None, refusal: Refusal | 
         draft=draft,
         may_save=actor.may_edit and draft.state in OPEN_STATES,
         parts=parts_of(draft.policy, content, now) if content else None,
-        changes=sentences(draft.base.content, content) if draft.base and content else (),
+        changes=sentences(draft.policy, draft.base.content, content) if draft.base and content else (),
         refusal=refusal,
         library=_library(actor.organisation_id),
         is_saved=content == draft.content,
+        places=places_of(draft.policy),
     )
 
 

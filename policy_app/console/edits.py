@@ -10,13 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from ecm_site.common import clock
 from ecm_site.common.problems import DomainError
-from policy_app.console import door
+from policy_app.console import door, pins_editor
 from policy_app.console.acts import refusal_of
 from policy_app.console.editor_page import editor_page, said_of
 from policy_app.console.form_fields import document_from
 from policy_app.console.trying import trial_of
 from policy_app.kernel.evidence import confirmed_again
-from policy_app.models import Draft
+from policy_app.models import Draft, PolicyKind
 from policy_app.services import arguing, drafting, tables
 from policy_app.services.actors import Actor
 from policy_app.services.refusals import NoSuch, NotAllowed
@@ -30,6 +30,8 @@ def edit_draft(request: HttpRequest, draft_id: int) -> HttpResponse:
     """The editor; `POST` saves the form, after the act that the pressed button names."""
     actor = door.editor(request) if request.method == "POST" else door.member(request)
     draft = drafting.found(organisation_id=actor.organisation_id, draft_id=draft_id)
+    if draft.policy.kind == PolicyKind.PINS:
+        return pins_editor.edit(request, draft, actor)
     if request.method != "POST":
         page = editor_page(draft, actor, clock.now(), trial_of(draft.content, request.GET))
         return render(request, "policy/editor.html", {"page": page, "here": "policy"})
@@ -49,6 +51,8 @@ def check_draft(request: HttpRequest, draft_id: int) -> HttpResponse:
     """What the analysis says of the form as it is typed; nothing is saved."""
     actor = door.editor(request)
     draft = drafting.found(organisation_id=actor.organisation_id, draft_id=draft_id)
+    if draft.policy.kind != PolicyKind.TABLE:
+        raise NoSuch("table in this draft")
     content, refusal = None, None
     try:
         content = tables.canonical_text(document_from(request.POST, tables.document_of(draft.content)))

@@ -5,9 +5,11 @@ from datetime import datetime
 
 from policy_app.console import door
 from policy_app.console.parts import TableParts, parts_of
-from policy_app.models import OPEN_STATES, Assignment, Draft, Policy, ScopeKind, Version
-from policy_app.services import blaming, tables
+from policy_app.console.places import Places, places_of
+from policy_app.models import OPEN_STATES, Assignment, Draft, Policy, PolicyKind, ScopeKind, Version
+from policy_app.services import blaming, contents
 from policy_app.services.actors import Actor
+from policy_app.services.inforce import DEFAULT_SLUG
 
 MOST_DRAFTS = 100
 
@@ -35,10 +37,11 @@ class PolicyLine:
 
 @dataclass(frozen=True, slots=True)
 class PoliciesPage:
-    """All policies of an organisation."""
+    """All policies of an organisation and one kind."""
 
     now: datetime
     actor: Actor
+    places: Places
     lines: tuple[PolicyLine, ...]
 
 
@@ -50,6 +53,7 @@ class PolicyPage:
     actor: Actor
     line: PolicyLine
     parts: TableParts | None
+    places: Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +82,25 @@ class HistoryPage:
     now: datetime
     actor: Actor
     policy: Policy
+    places: Places
     lines: tuple[HistoryLine, ...]
     comparison: Comparison | None
     error: str = ""
     typed: str = ""
 
 
-def policies_page(actor: Actor, now: datetime) -> PoliciesPage:
+def policies_page(actor: Actor, now: datetime, kind: PolicyKind) -> PoliciesPage:
     """The list."""
-    rows = Policy.objects.of(actor.organisation_id).order_by("slug")
-    return PoliciesPage(now, actor, tuple(_line(row, now) for row in rows))
+    rows = Policy.objects.of(actor.organisation_id, kind).order_by("slug")
+    return PoliciesPage(now, actor, places_of(kind), tuple(policy_line(row, now) for row in rows))
 
 
 def policy_page(policy: Policy, actor: Actor, now: datetime) -> PolicyPage:
     """One policy as it is in force."""
-    line = _line(policy, now)
+    line = policy_line(policy, now)
     blames = blaming.blame(policy=policy)
     parts = parts_of(policy, line.live.content, now, blames) if line.live else None
-    return PolicyPage(now, actor, line, parts)
+    return PolicyPage(now, actor, line, parts, places_of(policy))
 
 
 def history_page(
@@ -112,44 +117,46 @@ def history_page(
     lines = tuple(
         HistoryLine(
             version=version,
-            changes=sentences(before.content, version.content) if before else (),
+            changes=sentences(policy, before.content, version.content) if before else (),
             is_live=index == 0,
             may_revert=actor.may_approve and version.content != versions[0].content,
         )
         for index, version in enumerate(versions)
         for before in [versions[index + 1] if index + 1 < len(versions) else None]
     )
-    return HistoryPage(now, actor, policy, lines, _compared(versions, between), error, typed)
+    return HistoryPage(now, actor, policy, places_of(policy), lines, _compared(policy, versions, between), error, typed)
 
 
-def sentences(before: str, after: str) -> tuple[str, ...]:
-    """What changed from one content to the other, a sentence each."""
-    return tuple(str(change["sentence"]) for change in tables.differences(before, after))
+def sentences(policy: Policy, before: str, after: str) -> tuple[str, ...]:
+    """What changed from one content of the policy to the other, a sentence each."""
+    return tuple(str(change["sentence"]) for change in contents.of(policy).differences(before, after))
 
 
-def _compared(versions: list[Version], between: tuple[int, int] | None) -> Comparison | None:
+def _compared(policy: Policy, versions: list[Version], between: tuple[int, int] | None) -> Comparison | None:
     by_number = {version.number: version for version in versions}
     if between is None or not set(between) <= set(by_number):
         return None
     before, after = between
-    return Comparison(before, after, sentences(by_number[before].content, by_number[after].content))
+    return Comparison(before, after, sentences(policy, by_number[before].content, by_number[after].content))
 
 
-def _line(policy: Policy, now: datetime) -> PolicyLine:
+def policy_line(policy: Policy, now: datetime) -> PolicyLine:
+    """What is in force of a policy, where, and what is being written."""
     drafts = Draft.objects.filter(policy=policy, state__in=OPEN_STATES).select_related("base").order_by("-updated_at")
     newest = Version.objects.filter(policy=policy).select_related("reverts", "provisional").order_by("-number")
     return PolicyLine(
         policy=policy,
         live=newest.first(),
         places=_places(policy, now),
-        is_fallback=policy.slug == "default",
+        is_fallback=policy.slug == DEFAULT_SLUG,
         drafts=tuple(drafts[:MOST_DRAFTS]),
     )
 
 
 def _places(policy: Policy, now: datetime) -> tuple[Place, ...]:
     """Scopes whose newest begun assignment is this policy's, and those that are to follow."""
-    rows = Assignment.objects.filter(organisation_id=policy.organisation_id).order_by("-from_at", "-pk")
+    of_kind = Assignment.objects.filter(organisation_id=policy.organisation_id, kind=policy.kind)
+    rows = of_kind.order_by("-from_at", "-pk")
     begun: set[tuple[str, int]] = set()
     found = []
     for row in rows.select_related("version"):

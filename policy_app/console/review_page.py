@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from policy_app.console.places import Places, places_of
 from policy_app.console.policy_pages import sentences
 from policy_app.kernel.findings import Finding, Severity
 from policy_app.models import OPEN_STATES, Draft, DraftEdit, DraftState, Review, Version
@@ -62,6 +63,7 @@ class ReviewPage:
     moved_changes: tuple[str, ...]
     allowed: Allowed
     refusal: Refusal | None
+    places: Places
 
 
 def review_page(draft: Draft, actor: Actor, now: datetime, refusal: Refusal | None = None) -> ReviewPage:
@@ -76,7 +78,7 @@ def review_page(draft: Draft, actor: Actor, now: datetime, refusal: Refusal | No
         actor=actor,
         draft=draft,
         state=_STATE_WORDS[DraftState(draft.state)],
-        changes=sentences(base.content, draft.content) if base else (),
+        changes=sentences(draft.policy, base.content, draft.content) if base else (),
         new_findings=tuple(each for each in findings if each not in before),
         gone_findings=tuple(each for each in before if each not in findings),
         kept_findings=tuple(each for each in findings if each in before),
@@ -85,9 +87,10 @@ def review_page(draft: Draft, actor: Actor, now: datetime, refusal: Refusal | No
         reviews=tuple(draft.reviews.order_by("-pk")),
         stands=live is not None and live == base,
         moved=moved,
-        moved_changes=sentences(base.content, moved.content) if base and moved else (),
+        moved_changes=sentences(draft.policy, base.content, moved.content) if base and moved else (),
         allowed=_allowed(draft, actor, edits, findings, moved),
         refusal=refusal,
+        places=places_of(draft.policy),
     )
 
 

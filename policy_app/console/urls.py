@@ -2,11 +2,21 @@
 
 from django.urls import path
 
-from policy_app.console import acts, edits, views
+from policy_app.console import acts, edits, pins_views, views
+from policy_app.models import PolicyKind
+
+_PINS = {"kind": PolicyKind.PINS}
 
 urlpatterns = [
     path("", views.show_policies, name="policies"),
     path("audit/", views.show_audit, name="policy-audit"),
+    path("pins/", views.show_policies, _PINS, name="pins"),
+    path("pins/new", pins_views.create_pin_set, name="pin-set-create"),
+    path("pins/<slug:slug>/", pins_views.show_pin_set, name="pin-set"),
+    path("pins/<slug:slug>/history", views.show_history, _PINS, name="pin-set-history"),
+    path("pins/<slug:slug>/drafts", acts.start_draft, _PINS, name="pin-set-start"),
+    path("pins/<slug:slug>/revert", acts.revert, _PINS, name="pin-set-revert"),
+    path("pins/<slug:slug>/assign", pins_views.assign_pin_set, name="pin-set-assign"),
     path("drafts/<int:draft_id>/", edits.edit_draft, name="policy-draft"),
     path("drafts/<int:draft_id>/check", edits.check_draft, name="policy-check"),
     path("drafts/<int:draft_id>/review", acts.show_review, name="policy-review"),

@@ -9,14 +9,15 @@ from ecm_site.common.problems import DomainError
 from policy_app.console import door
 from policy_app.console.audit_page import audit_page
 from policy_app.console.policy_pages import history_page, policies_page, policy_page
+from policy_app.models import PolicyKind
 from policy_app.services import policies
 
 
 @require_GET
 @door.for_members
-def show_policies(request: HttpRequest) -> HttpResponse:
-    """All policies of the organisation."""
-    page = policies_page(door.member(request), clock.now())
+def show_policies(request: HttpRequest, kind: PolicyKind = PolicyKind.TABLE) -> HttpResponse:
+    """All policies of the organisation and one kind."""
+    page = policies_page(door.member(request), clock.now(), kind)
     return render(request, "policy/list.html", {"page": page, "here": "policy"})
 
 
@@ -32,10 +33,10 @@ def show_policy(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 @door.for_members
-def show_history(request: HttpRequest, slug: str) -> HttpResponse:
+def show_history(request: HttpRequest, slug: str, kind: PolicyKind = PolicyKind.TABLE) -> HttpResponse:
     """All versions; `?from=1&to=2` compares two."""
     actor = door.member(request)
-    policy = policies.named(organisation_id=actor.organisation_id, slug=slug)
+    policy = policies.named(organisation_id=actor.organisation_id, slug=slug, kind=kind)
     try:
         between = (door.number_in(request.GET, "from"), door.number_in(request.GET, "to"))
     except DomainError:

@@ -43,6 +43,8 @@ class Contents:
     differences: Callable[[str, str], list[Change]]
     findings: Callable[[str], tuple[Finding, ...]]
     evidence: Callable[[str], tuple[str, ...]]
+    #: What the first draft of a new policy may begin with; None where somebody must send a content.
+    blank: str | None = None
 
 
 def of(policy: Policy) -> Contents:
@@ -107,5 +109,6 @@ _BY_KIND = {
         _pin_differences,
         lambda content: set_findings(pin_set(content)),
         _no_evidence,
+        pins_text(PinSet(())),
     ),
 }

@@ -30,8 +30,11 @@ def start(*, policy: Policy, title: str, by: Actor, now: datetime, content: obje
     """
     require_edit(by, policy.organisation_id)
     lock_organisation(policy.organisation_id)
-    base = Version.objects.live(policy.pk)
-    taken = contents.of(policy).canonical_text(content) if content is not None else _content_of(base)
+    base, held = Version.objects.live(policy.pk), contents.of(policy)
+    begins = held.blank if base is None else base.content
+    taken = begins if content is None else held.canonical_text(content)
+    if taken is None:
+        raise NoSuch("version to start from; send a table")
     named = checked_text("title", title, most=MOST_TITLE)
     draft = Draft.objects.create(
         policy=policy,
@@ -46,12 +49,6 @@ def start(*, policy: Policy, title: str, by: Actor, now: datetime, content: obje
     )
     _record_edit(draft, by, now, action="draft.started", before=base.digest if base else "")
     return draft
-
-
-def _content_of(base: Version | None) -> str:
-    if base is None:
-        raise NoSuch("version to start from; send a table")
-    return base.content
 
 
 @transaction.atomic

@@ -8,9 +8,10 @@ from policy_app.models import Policy, PolicyKind, Version
 from policy_app.services import auditing
 from policy_app.services.actors import Actor, require_approve
 from policy_app.services.locks import lock_organisation
-from policy_app.services.refusals import NoSuch, Reserved, Taken, checked_reason, checked_text
+from policy_app.services.refusals import BadText, NoSuch, Reserved, Taken, checked_reason, checked_text
 
 MOST_NAME = 120
+MOST_SLUG = 50
 #: Slugs that name pages and addresses beside the policies.
 RESERVED = frozenset(("assignments", "audit", "drafts", "evidence", "live", "pins", "policies", "scopes", "versions"))
 #: What a kind is called in a sentence.
@@ -50,6 +51,8 @@ def create(
 ) -> Policy:
     """A policy without versions. Raises `NotAllowed`, `Taken`, `Reserved` or `BadText`."""
     require_approve(by, by.organisation_id)
+    if not (slug.isascii() and slug.replace("-", "").replace("_", "").isalnum() and len(slug) <= MOST_SLUG):
+        raise BadText("slug", MOST_SLUG)
     if slug in RESERVED:
         raise Reserved(slug)
     lock_organisation(by.organisation_id)

@@ -7,7 +7,9 @@ from django.views.decorators.vary import vary_on_headers
 
 from ecm_site.common import clock
 from policy_app.console import door
+from policy_app.models import PolicyKind
 from policy_app.services import drafting
+from policy_app.services.refusals import NoSuch
 from sessions_app.dashboard.ghost_page import ghost_page
 from sessions_app.dashboard.scope import scope_of
 
@@ -19,6 +21,8 @@ def show_ghost(request: HttpRequest, draft_id: int) -> HttpResponse:
     """What a draft would have said; for htmx the part alone, with `?hits=1` also each rule's count."""
     actor = door.member(request)
     draft = drafting.found(organisation_id=actor.organisation_id, draft_id=draft_id)
+    if draft.policy.kind != PolicyKind.TABLE:
+        raise NoSuch("table in this draft")
     scope = scope_of(request.user, request.GET)
     page = ghost_page(draft, scope, clock.now())
     is_part = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
