@@ -11,6 +11,7 @@ class Places:
 
     at: str
     title: str
+    word: str
     lead: str
     sound: str
     home: str
@@ -24,6 +25,7 @@ _BY_KIND = {
     PolicyKind.TABLE: Places(
         at="policies",
         title="Policies",
+        word="policy",
         lead="A policy says at which line of your own a session should do what. Every change has a reason and an"
         " author.",
         sound="Complete: every situation meets a rule, and no rule hides another. No law is broken, and every argument"
@@ -37,6 +39,7 @@ _BY_KIND = {
     PolicyKind.PINS: Places(
         at="pins",
         title="Pin sets",
+        word="pin set",
         lead="A pin is a text that comes back word for word after every compaction. Sets of teams and projects add to"
         " the organisation’s; they never take anything away.",
         sound="It fits into what a host takes in.",
