@@ -44,9 +44,10 @@ def fields_of(draft: Draft) -> dict[str, str]:
     return {**fields, "pins": str(len(pins)), "revision": str(draft.revision)}
 
 
-def save(world: World, draft: Draft, role: str = "editor", part: bool = False, **changed: str) -> Any:
+def save(world: World, draft: Draft, role: str = "editor", **changed: str) -> Any:
+    """The form as it is saved, with some fields changed; with `htmx` as its script sends it."""
     fields = {**fields_of(draft), **{name.replace("__", "-"): value for name, value in changed.items()}}
-    headers = {"HX-Request": "true"} if part else {}
+    headers = {"HX-Request": "true"} if fields.pop("htmx", "") else {}
     return client_of(world.users[role]).post(f"/policy/drafts/{draft.pk}/", fields, follow=True, headers=headers)
 
 
@@ -114,11 +115,11 @@ def test_meter__without_script__counts_what_is_typed_and_saves_nothing(world: Wo
 
 
 def test_meter__for_scripts__is_a_part_with_the_preview(world: World, draft: Draft) -> None:
-    response = save(world, draft, part=True, do="measure", p0__text="Measured only.")
+    response = save(world, draft, htmx="1", do="measure", p0__text="Measured only.")
     part = response.content.decode()
     assert ("<html" in part, "<meter" in part, 'hx-swap-oob="true"' in part) == (False, True, True)
     assert "HX-Request" in response.headers["Vary"]
-    refused = save(world, draft, part=True, do="measure", p0__tier="T3")
+    refused = save(world, draft, htmx="1", do="measure", p0__tier="T3")
     assert (refused.status_code, "content from outside never becomes a pin" in words(refused.content.decode())) == (
         200,
         True,
