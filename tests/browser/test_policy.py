@@ -117,3 +117,27 @@ def test_pages__at_any_width__fit_and_have_no_serious_fault(
         faults = Axe().run(page).response["violations"]
         found += [f"{address} {f['id']}: {f['nodes'][0]['html'][:160]}" for f in faults if f["impact"] in SEVERE]
     assert found == []
+
+
+def test_pins__typed_with_the_keyboard__are_counted_and_shown_as_injected(world: World, visit: Visitor) -> None:
+    installing.ensure_pins(organisation_id=world.mine.pk, four_eyes=True, now=NOW)
+    page = visit("editor", viewport={"width": 390, "height": 900}, bypass_csp=True)
+    page.goto("/policy/pins/default/")
+    page.get_by_label("What do you want to change?").fill("Units")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Add a pin").press("Enter")
+    before = page.locator("#size").inner_text()
+    page.get_by_label("Text, word for word").last.fill("Sizes are in tokens.")
+    expect(page.get_by_text("as typed, not saved")).to_be_visible()
+    expect(page.locator("#injected")).to_contain_text("[pin_1] Sizes are in tokens.")
+    assert page.locator("#size").inner_text() != before
+    page.get_by_label("Why it must survive").last.press("Enter")
+    expect(page.get_by_text("Pin pin_1 is new (T0): “Sizes are in tokens.”")).to_be_visible()
+    where = page.url
+    found: list[str] = []
+    for address in ("/policy/pins/", "/policy/pins/default/", where, f"{where}review", "/policy/pins/default/history"):
+        page.goto(address)
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), address
+        faults = Axe().run(page).response["violations"]
+        found += [f"{address} {f['id']}: {f['nodes'][0]['html'][:160]}" for f in faults if f["impact"] in SEVERE]
+    assert found == []
