@@ -28,8 +28,8 @@ from policy_app.services.findings import findings_of
 from policy_app.services.refusals import NoSuch, NotAllowed
 
 FIELDS = ("id", "text", "why", "tier", "source")
-TIERS = ((Tier.T0.value, "T0, own rules"), (Tier.T1.value, "T1, the user or own memory"))
-SOURCES = ((Source.ADMIN.value, "this text"), (Source.CLIENT.value, "the client’s; until it says one, this text"))
+TIERS = ((Tier.T0.value, "T0, own"), (Tier.T1.value, "T1, user"))
+SOURCES = ((Source.ADMIN.value, "this text"), (Source.CLIENT.value, "the client’s"))
 
 type Json = dict[str, Any]
 type Fields = Mapping[str, str]
