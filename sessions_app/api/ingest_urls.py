@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from sessions_app.api import bundle, ingest, ingest_otlp
+from sessions_app.api import bundle, ingest, ingest_otlp, ingest_proxy
 
 api_urls = [
     path("ingest", ingest.CanonicalView.as_view(), name="ingest"),
@@ -13,6 +13,8 @@ api_urls = [
     path("transcripts/copilot", ingest.CopilotTranscriptView.as_view(), name="transcripts-copilot"),
     path("statusline/claude-code", ingest.ClaudeStatuslineView.as_view(), name="statusline-claude-code"),
     path("bundles/claude-code", bundle.ClaudeBundleView.as_view(), name="bundles-claude-code"),
+    path("usage", ingest_proxy.UsageView.as_view(), name="usage"),
+    path("proxy/litellm", ingest_proxy.LiteLlmView.as_view(), name="proxy-litellm"),
     path("arrivals", bundle.ArrivalsView.as_view(), name="arrivals"),
     path("hooks/claude-code", ingest.ClaudeHookView.as_view(), name="hooks-claude-code"),
     path("hooks/copilot", ingest.CopilotHookView.as_view(), name="hooks-copilot"),

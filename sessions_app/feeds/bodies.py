@@ -7,9 +7,16 @@ from typing import Any
 from sessions_app.feeds.base import Context, Husk, Item, Parsed, Refusal, Refused
 from sessions_app.feeds.lines import REPLACED, Read, decode, parse_lines
 from sessions_app.feeds.times import moment
+from sessions_app.kernel.readings import Reading
 
 #: Nothing beyond this reaches a feed; the doors have limits of their own below it.
 LARGEST = 64 << 20
+#: Records of one body of small records.
+MOST_RECORDS = 10_000
+TOO_MANY = "too_many_records"
+
+#: (pointer, code, message) of what was taken of a record as sent but is likely not meant so.
+type Remarks = Callable[[Husk], Iterable[tuple[str, str, str]]]
 
 
 def _members(value: Any) -> Iterable[Any]:
@@ -40,6 +47,32 @@ def parse_records(
             parsed.refusals.append(Refusal(position, refused.pointer, refused.code, refused.message))
     if replaced:
         parsed.warnings.append(Refusal(1, "", REPLACED, "bytes that are not UTF-8 were replaced"))
+    return parsed
+
+
+def parse_told(
+    body: bytes,
+    context: Context,
+    reduce: Callable[[Any], Husk],
+    read: Callable[[Husk, Context], tuple[Reading, ...]],
+    remarks_of: Remarks,
+) -> Parsed:
+    """Reduce and read every record, with remarks on those that were taken. Raises Refused `too_many_records`."""
+    remarks: list[tuple[tuple[str, str, str], ...]] = []
+
+    def read_one(record: Any, context: Context) -> tuple[Husk, tuple[Reading, ...]]:
+        reduced = reduce(record)
+        readings = read(reduced, context)
+        remarks.append(tuple(remarks_of(record)))
+        if len(remarks) > MOST_RECORDS:
+            raise Refused(TOO_MANY, "", f"more than {MOST_RECORDS:,} records; send them in several requests")
+        return reduced, readings
+
+    parsed = parse_records(body, context, read_one)
+    if any(refusal.code == TOO_MANY for refusal in parsed.refusals):
+        raise Refused(TOO_MANY, "", f"more than {MOST_RECORDS:,} records; send them in several requests")
+    for item, found in zip(parsed.items, remarks, strict=True):
+        parsed.warnings += [Refusal(item.position, pointer, code, text) for pointer, code, text in found]
     return parsed
 
 

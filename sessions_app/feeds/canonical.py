@@ -10,15 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refusal, Refused
-from sessions_app.feeds.bodies import parse_records
+from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refused
+from sessions_app.feeds.bodies import MOST_RECORDS, TOO_MANY, parse_told
 from sessions_app.feeds.canonical_record import CanonicalRecord, host_of
 from sessions_app.feeds.husk import husk
 from sessions_app.kernel.readings import Reading
 
-__all__ = ["FEED", "FIELDS", "MOST_RECORDS", "host_of", "parse", "read"]
-
-MOST_RECORDS = 10_000
+__all__ = ["FEED", "FIELDS", "MOST_RECORDS", "TOO_MANY", "host_of", "parse", "read"]
 
 _ANY = "type session host project branch developer version model"
 _CALL = (
@@ -52,25 +50,7 @@ def reduce(record: Any) -> Husk:
 
 def parse(body: bytes, context: Context) -> Parsed:
     """One record, a list of records, or one a line. Raises Refused `too_many_records`."""
-    remarks: list[tuple[tuple[str, str, str], ...]] = []
-
-    def read_one(record: Any, context: Context) -> tuple[Husk, tuple[Reading, ...]]:
-        reduced = reduce(record)
-        readings = read(reduced, context)
-        remarks.append(tuple(_remarks(record)))
-        if len(remarks) > MOST_RECORDS:
-            raise Refused(TOO_MANY, "", f"more than {MOST_RECORDS:,} records; send them in several requests")
-        return reduced, readings
-
-    parsed = parse_records(body, context, read_one)
-    if any(refusal.code == TOO_MANY for refusal in parsed.refusals):
-        raise Refused(TOO_MANY, "", f"more than {MOST_RECORDS:,} records; send them in several requests")
-    for item, found in zip(parsed.items, remarks, strict=True):
-        parsed.warnings += [Refusal(item.position, pointer, code, text) for pointer, code, text in found]
-    return parsed
-
-
-TOO_MANY = "too_many_records"
+    return parse_told(body, context, reduce, read, _remarks)
 
 
 def _remarks(record: Husk) -> Iterator[tuple[str, str, str]]:

@@ -13,10 +13,12 @@ from sessions_app.feeds import (
     copilot_hooks,
     copilot_store,
     copilot_transcript,
+    litellm,
     opencode_hooks,
     opencode_transcript,
     otlp_hosts,
     unknown,
+    usage_record,
 )
 from sessions_app.feeds.base import Feed
 
@@ -40,5 +42,7 @@ FEEDS: Mapping[str, Feed] = {
         copilot_hooks.FEED,
         copilot_store.FEED,
         copilot_transcript.FEED,
+        usage_record.FEED,
+        litellm.FEED,
     )
 }

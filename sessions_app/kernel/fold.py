@@ -19,7 +19,15 @@ from sessions_app.kernel.inferred import inferred
 from sessions_app.kernel.joins import gathered
 from sessions_app.kernel.misses import misses, with_misses
 from sessions_app.kernel.ownership import OwnedCall
-from sessions_app.kernel.readings import CONVENTION_SUSPECT, MarkReading, MeterReading, Purpose, Signal, StepsReading
+from sessions_app.kernel.readings import (
+    CONVENTION_SUSPECT,
+    MarkReading,
+    MeterReading,
+    Purpose,
+    Signal,
+    Source,
+    StepsReading,
+)
 from sessions_app.kernel.rereads import with_rereads
 from sessions_app.kernel.times import when
 from sessions_app.kernel.worth import with_worths
@@ -224,6 +232,8 @@ def _flags(call: OwnedCall, window_suspect: bool) -> tuple[str, ...]:
         flags.add("input_unseen")
     if identity.is_partial(call.group):
         flags.add("output_partial")
+    if any(r.source is Source.PROXY and len(r.uuids) > 1 for r in call.group):
+        flags.add("logged_twice")
     return tuple(sorted(flags))
 
 

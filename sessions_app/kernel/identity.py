@@ -9,8 +9,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
+import msgspec
+
 from sessions_app.kernel import totals
-from sessions_app.kernel.readings import CallReading, Source
+from sessions_app.kernel.readings import CONVENTION_SUSPECT, CallReading, Source
 
 #: Clocks of a transcript line and of telemetry about the same call stay this close.
 NEAR_MS = 5_000
@@ -70,8 +72,21 @@ def _firsts_apart(readings: Group, related: Related, shares: frozenset[frozenset
 
 
 def merged(group: Sequence[CallReading]) -> CallReading:
-    """One reading that says all that the group says."""
-    return reduce(lambda a, b: a.merge(b), group)
+    """One reading that says all that the group says; counts that contradict themselves give way to others."""
+    return reduce(lambda a, b: a.merge(b), _believed(group))
+
+
+def _believed(group: Sequence[CallReading]) -> Sequence[CallReading]:
+    sure = [r for r in group if CONVENTION_SUSPECT not in r.flags and any(vector(r))]
+    if not sure or len(sure) == len(group):
+        return group
+    return [r if CONVENTION_SUSPECT not in r.flags else _without_counts(r) for r in group]
+
+
+def _without_counts(reading: CallReading) -> CallReading:
+    counts = ("uncached_input", "cache_read", "write_total", "write_5m", "write_1h", "output", "occupancy")
+    flags = tuple(flag for flag in reading.flags if flag != CONVENTION_SUSPECT)
+    return msgspec.structs.replace(reading, flags=flags, **dict.fromkeys(counts))
 
 
 def vector(reading: CallReading) -> tuple[int, ...]:

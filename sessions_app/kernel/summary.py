@@ -44,6 +44,7 @@ MESSAGES = {
     "utf8_replaced": "bytes that are not UTF-8 were replaced",
     "clock_step_back": "a clock was set back; order follows the chain of messages",
     "convention_suspect": "its counts contradict each other; they are kept as they came and not priced",
+    "logged_twice": "two records of a proxy tell this call under ids of their own; it is counted once",
     "window_suspect": "a context was larger than its window; the window is suspect",
 }
 

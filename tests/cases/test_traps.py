@@ -23,6 +23,7 @@ FEED_OF = {
     "codex_rollout": "codex-transcript",
     "copilot_events": "copilot-transcript",
     "opencode_messages": "opencode-transcript",
+    "litellm_callback": "litellm-proxy",
     "otlp_logs": "any-otlp-logs",
     "otlp_metrics": "any-otlp-metrics",
     "otlp_traces": "any-otlp-traces",

@@ -14,6 +14,7 @@ from sessions_app.feeds.husk import husk
 from sessions_app.feeds.registry import FEEDS
 from sessions_app.kernel.readings import encode
 from tests.feeds_live.test_canonical import RECORDS
+from tests.feeds_open.test_provider_usage import VECTORS, record
 from tests.support.inputs import INPUTS, NOW_MS, STORY, corpus_of_others, trap_bodies
 
 ROUNDS = 250
@@ -42,6 +43,9 @@ SAMPLES: dict[str, list[Any]] = {
     "claude-code-hook": lines("claude-code-2.1.197/hooks.jsonl"),
     "claude-code-otlp-logs": whole("logs", "otlp-logs-3.json"),
     "claude-code-otlp-metrics": whole("metrics", "otlp-metrics-1.json"),
+    "any-otlp-traces": [json.loads(body) for number in ("T31", "T107", "T113") for body in trap_bodies(number)],
+    "litellm-proxy": [json.loads(body) for number in ("T28", "T41", "T119") for body in trap_bodies(number)],
+    "usage-proxy": [json.loads(record(json.loads(usage))) for usage, _, _ in VECTORS.values()],
     "opencode-hook": lines("opencode-1.18.33/plugin-events.jsonl"),
     "opencode-transcript": opencode_documents(),
     "codex-hook": lines("codex-0.171.0/hooks.jsonl"),
@@ -57,6 +61,11 @@ def places(tree: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(tree[key])
 
 
+def odd(rng: random.Random) -> Any:
+    """An odd value, its own copy: one that is damaged again must not hold itself."""
+    return copy.deepcopy(rng.choice(ODD))
+
+
 def damaged(sample: Any, rng: random.Random) -> Any:
     """A copy with some values replaced, removed, doubled or put under another key."""
     holder = [copy.deepcopy(sample)]
@@ -66,12 +75,12 @@ def damaged(sample: Any, rng: random.Random) -> Any:
         if act == 0 and isinstance(tree, dict):
             del tree[key]
         elif act == 1 and isinstance(tree, dict):
-            tree[rng.choice(["", "\ud800", "x" * 300, "~bytes", "~flags", "type", "payload"])] = rng.choice(ODD)
+            tree[rng.choice(["", "\ud800", "x" * 300, "~bytes", "~flags", "type", "payload"])] = odd(rng)
         elif act == 2:
             _, other = rng.choice(list(places(holder)))
             tree[key] = copy.deepcopy(tree.get(other) if isinstance(tree, dict) else tree[key])
         else:
-            tree[key] = rng.choice(ODD)
+            tree[key] = odd(rng)
     return holder[0]
 
 

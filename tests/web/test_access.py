@@ -187,6 +187,8 @@ TABLE = {
     "connect/opencode/ecm.js": EVERYBODY,
     **POLICIES,
     **PIN_SETS,
+    "api/v1/usage": replace(DELIVERY, body="[]"),
+    "api/v1/proxy/litellm": replace(DELIVERY, body="[]"),
     "otlp/v1/logs": replace(DELIVERY, body="{}"),
     "otlp/v1/metrics": replace(DELIVERY, body="{}"),
     "otlp/v1/traces": replace(DELIVERY, body="{}"),
