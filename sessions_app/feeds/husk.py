@@ -29,7 +29,9 @@ _PLACES = keys.BRANCHES | keys.FOLDERS | keys.REMOTES | keys.PROJECTS
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 #: Names of telemetry attributes; other keys with a dot may be names of files.
-_DOTTED = re.compile(r"(?:gen_ai|event|session|prompt|agent|service|usage|os|host)(?:\.[a-z0-9_]{1,40}){1,5}")
+_DOTTED = re.compile(
+    r"(?:github\.copilot|gen_ai|event|session|prompt|agent|service|usage|os|host)(?:\.[a-z0-9_]{1,40}){1,5}"
+)
 _FIGURE = re.compile(r"-?[0-9]{1,20}(?:\.[0-9]{1,20})?|true|false")
 
 INT_MIN, INT_MAX = -(1 << 63), (1 << 64) - 1

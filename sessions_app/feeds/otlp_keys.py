@@ -15,6 +15,13 @@ _CLAUDE_CODE = _words(
     " pre_tokens post_tokens precompute_reuse tool_name tool_use_id tool_result_size_bytes tool_input_size_bytes"
     " prompt_length command_name command_source status_code attempt type error_type span.type agent_id"
 )
+_CODEX = _words(
+    "conversation.id app.version event.kind input_token_count output_token_count cached_token_count"
+    " cache_write_token_count reasoning_token_count"
+)
+_COPILOT = frozenset(
+    f"github.copilot.{name}" for name in ("initiator", "token_limit", "trigger", "success", "pre_tokens", "post_tokens")
+)
 #: Names of the GenAI conventions, new and old, and of those who write their own: OpenInference, OpenLLMetry,
 #: OpenLIT, Vercel's AI SDK, Pydantic AI, Langfuse.
 GENAI_SESSIONS = (
@@ -63,4 +70,4 @@ GENAI_WORDS = _words(
 )
 _GENAI = frozenset((*GENAI_SESSIONS, *GENAI_RESPONSES, *GENAI_MODELS)) | FIGURES | GENAI_WORDS
 
-KEPT = _ANY | _CLAUDE_CODE | _GENAI
+KEPT = _ANY | _CLAUDE_CODE | _CODEX | _COPILOT | _GENAI

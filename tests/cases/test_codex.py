@@ -52,6 +52,11 @@ def test_story__each_part_alone__what_it_can_tell(teams: dict[str, Team]) -> Non
     given.fold_everything()
     check(Session.objects.get(team=teams["A"]))
     assert Session.objects.get(team=teams["B"]).calls == 0
+    given.deliver(teams["B"], codex.logs())
+    given.fold_everything()
+    by_logs = Session.objects.get(team=teams["B"])
+    assert [getattr(by_logs, name) for name in SUMS] == [4, 0, 80_000, 150_000, 0, 200]
+    assert (by_logs.version, by_logs.model, by_logs.window) == ("0.171.0", "gpt-5.2-codex", None)
 
 
 def summed() -> list[int]:

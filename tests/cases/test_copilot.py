@@ -42,7 +42,7 @@ def check(session: Session) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_story__any_order_twice_and_cut__four_calls_as_served(seed: int, teams: dict[str, Team]) -> None:
-    parts = [*copilot.hooks(), copilot.events(), copilot.store()]
+    parts = [*copilot.hooks(), copilot.events(), copilot.store(), *copilot.traces()]
     receipts = given.deliver(teams["A"], given.shuffled(parts, seed))
     given.fold_everything()
     session = Session.objects.get()
@@ -56,6 +56,17 @@ def test_story__store_alone__the_same_calls(teams: dict[str, Team]) -> None:
     given.deliver(teams["A"], [copilot.store()])
     given.fold_everything()
     check(Session.objects.get())
+
+
+def test_story__spans_alone__the_same_calls(teams: dict[str, Team]) -> None:
+    given.deliver(teams["A"], copilot.traces())
+    given.fold_everything()
+    session = Session.objects.get()
+    assert (session.host, session.host_session_id) == ("copilot", copilot.STORY_ID)
+    assert [getattr(session, name) for name in SUMS] == [4, 0, 22, 74_900, 104_900, 1_140]
+    assert [(c.occupancy, c.window) for c in session.call_rows.order_by("number")] == [
+        (count, 168_000) for count in (28_406, 37_504, 101_704, 12_208)
+    ]
 
 
 def summed() -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from sessions_app.feeds import otlp_hosts
 from sessions_app.feeds.base import Context
 from sessions_app.feeds.codex_transcript import FEED
 from sessions_app.feeds.husk import husk
@@ -54,6 +55,12 @@ def test_story__nothing_that_was_said__is_kept() -> None:
     assert [
         said for said in ("run the checks", "carry on", "done 2", "echo hello", "/home/dev") if said in str(parsed)
     ] == []
+
+
+def test_story__telemetry__nothing_that_was_said_is_kept() -> None:
+    told = "".join(str(otlp_hosts.LOGS.parse(d.body, Context(NOW_MS))) for d in codex.logs())
+    assert "conversation.id" in told
+    assert [said for said in ("REDACTED", "echo hello", "Wall time", "danger-full-access") if said in told] == []
 
 
 def samples() -> list[dict[str, Any]]:

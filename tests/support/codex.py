@@ -24,7 +24,12 @@ def hooks() -> list[Delivery]:
 
 def whole_story() -> list[Delivery]:
     """Every part of the story that stands in the feeds."""
-    return [*hooks(), rollout()]
+    return [*hooks(), *logs(), rollout()]
+
+
+def logs() -> list[Delivery]:
+    """The story's exports of logs."""
+    return [Delivery("any-otlp-logs", text.encode()) for text in (STORY / "otlp-logs.jsonl").read_text().splitlines()]
 
 
 def line(second: float, kind: str, **payload: Any) -> dict[str, Any]:

@@ -43,6 +43,12 @@ def store() -> Delivery:
     return Delivery("copilot-store", b"".join(json.dumps(row).encode() + b"\n" for row in rows))
 
 
+def traces() -> list[Delivery]:
+    """The story's export of spans."""
+    texts = (STORY / "otlp-traces.jsonl").read_text().splitlines()
+    return [Delivery("any-otlp-traces", text.encode()) for text in texts]
+
+
 def line(second: float, kind: str, **data: Any) -> dict[str, Any]:
     """An event so many seconds after 2026-11-02 09:00 UTC."""
     minutes, seconds = divmod(second, 60)
