@@ -6,6 +6,7 @@ and reads it; `read(husk, context)` is the second half alone, used again by `rer
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from sessions_app.kernel.readings import Reading
@@ -80,3 +81,5 @@ class Feed:
     by_line: bool = False
     #: Takes from the head of a file what its later lines do not say themselves.
     prepare: Callable[[bytes, Context], Context] = field(default=lambda body, context: context)
+    #: Whose a file is by its place, where its first line is lost.
+    session_at: Callable[[PurePath], str] = field(default=lambda path: "")

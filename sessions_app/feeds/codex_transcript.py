@@ -6,6 +6,7 @@ else is worked out in the fold, so the pieces may come in any order.
 
 import hashlib
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -182,4 +183,9 @@ def _tool(line: Line) -> Iterator[StepsReading]:
     )
 
 
-FEED = Feed("codex-transcript", "codex", parse, read, by_line=True, prepare=prepared)
+def session_at(path: PurePath) -> str:
+    """A rollout's name ends with the id of its thread."""
+    return path.stem[-36:] if path.stem.startswith("rollout-") else ""
+
+
+FEED = Feed("codex-transcript", "codex", parse, read, by_line=True, prepare=prepared, session_at=session_at)

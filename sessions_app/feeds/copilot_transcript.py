@@ -6,6 +6,7 @@ the sums of a leg when the session is shut down. Input includes what was read fr
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -216,4 +217,10 @@ READERS: Mapping[str, Callable[[Line], Iterator[Reading]]] = {
     **dict.fromkeys(("session.compaction_start", "session.compaction_complete", "session.truncation"), _compaction),
 }
 
-FEED = Feed("copilot-transcript", "copilot", parse, read, by_line=True, prepare=prepared)
+
+def session_at(path: PurePath) -> str:
+    """The folder of the events is named after the session."""
+    return path.parent.name if path.name == "events.jsonl" else ""
+
+
+FEED = Feed("copilot-transcript", "copilot", parse, read, by_line=True, prepare=prepared, session_at=session_at)

@@ -4,7 +4,7 @@ import hashlib
 import os
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +19,8 @@ from sessions_app.services.ingest import Sender
 #: Bytes read at a time; the offset is stored with each piece.
 PIECE = 8 << 20
 HEAD = 4_096
+#: The longest first line that is looked at for what it says of the others.
+FIRST_LINE = 1 << 20
 #: A document is held in memory as a whole.
 LARGEST = 64 << 20
 
@@ -46,11 +48,12 @@ def read_file(*, path: Path, feed: Feed, sender: Sender, now: datetime) -> Itera
         # A file that still grows may be shorter than the head; its first line names it well enough.
         first = handle.read(HEAD).split(b"\n", 1)[0]
         mark = mark_of(path, sender, hashlib.sha256(first).hexdigest())
+        context = _context(handle, path, feed, now)
         size = os.fstat(handle.fileno()).st_size
         line = 0
         while mark.offset < size:
             piece, length = _next_piece(handle, mark.offset, size)
-            progress = _store(path, piece, length, feed, sender, mark, now)
+            progress = _store(path, piece, length, feed, sender, mark, context, now)
             progress.refused = [Refusal(r.position + line, r.pointer, r.code, r.message) for r in progress.refused]
             line += piece.count(b"\n") or 1
             yield progress
@@ -89,6 +92,13 @@ def store(
     )
 
 
+def _context(handle: BinaryIO, path: Path, feed: Feed, now: datetime) -> Context:
+    """What the first line says of all lines, else the file's place; a piece further down does not hold it."""
+    handle.seek(0)
+    context = feed.prepare(handle.readline(FIRST_LINE), Context(received_ms=int(now.timestamp() * 1000)))
+    return context if context.session else replace(context, session=feed.session_at(path))
+
+
 def _next_piece(handle: BinaryIO, offset: int, size: int) -> tuple[bytes, int]:
     """Whole lines from `offset` and how many bytes they are; no lines where one line is larger than a piece."""
     handle.seek(offset)
@@ -119,10 +129,16 @@ def mark_of(path: Path, sender: Sender, start: str) -> ImportedFile:
 
 
 def _store(
-    path: Path, piece: bytes, length: int, feed: Feed, sender: Sender, mark: ImportedFile, now: datetime
+    path: Path,
+    piece: bytes,
+    length: int,
+    feed: Feed,
+    sender: Sender,
+    mark: ImportedFile,
+    context: Context,
+    now: datetime,
 ) -> Progress:
     """Store a piece and how far the file was read, in one transaction."""
-    context = Context(received_ms=int(now.timestamp() * 1000))
     with transaction.atomic():
         receipt = ingest.receive(sender=sender, feed=feed, body=piece, context=context, now=now)
         mark.offset += length - receipt.pending_bytes

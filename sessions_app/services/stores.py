@@ -9,10 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from sessions_app.feeds import claude_transcript, opencode_transcript, unknown
+from sessions_app.feeds import (
+    claude_transcript,
+    codex_transcript,
+    copilot_store,
+    copilot_transcript,
+    opencode_transcript,
+    unknown,
+)
 from sessions_app.feeds.base import Feed
 from sessions_app.feeds.shapes import shape_of_text
-from sessions_app.services import import_opencode, importing
+from sessions_app.services import import_copilot, import_opencode, importing
 from sessions_app.services.importing import LARGEST, Progress
 from sessions_app.services.ingest import Sender
 
@@ -58,6 +65,15 @@ def _opencode(environ: Mapping[str, str]) -> list[Path]:
     return [data, *([Path(named)] if named else [])]
 
 
+def _codex(environ: Mapping[str, str]) -> list[Path]:
+    root = Path(environ.get("CODEX_HOME") or _home(environ) / ".codex")
+    return [root / "sessions", root / "archived_sessions"]
+
+
+def _copilot(environ: Mapping[str, str]) -> list[Path]:
+    return [Path(environ.get("COPILOT_HOME") or _home(environ) / ".copilot")]
+
+
 def _home(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("HOME", "~")).expanduser()
 
@@ -99,10 +115,34 @@ OPENCODE_EXPORT = Store(
     (),
     lambda path, shape: shape == "opencode",
 )
+CODEX = Store(
+    "Codex",
+    codex_transcript.FEED,
+    importing.read_file,
+    _codex,
+    ("**/rollout-*.jsonl",),
+    lambda path, shape: path.suffix == ".jsonl" and shape == "codex",
+)
+COPILOT = Store(
+    "Copilot",
+    copilot_transcript.FEED,
+    importing.read_file,
+    _copilot,
+    ("session-state/*/events.jsonl",),
+    lambda path, shape: path.suffix == ".jsonl" and shape == "copilot",
+)
+COPILOT_STORE = Store(
+    "Copilot",
+    copilot_store.FEED,
+    import_copilot.read_store,
+    _copilot,
+    ("session-store.db",),
+    lambda path, _shape: path.name == "session-store.db",
+)
 UNKNOWN = Store(
     "Unknown", unknown.FEED, importing.read_whole, lambda environ: (), (), lambda path, shape: path.suffix == ".jsonl"
 )
-STORES = (OPENCODE_TREE, OPENCODE, OPENCODE_EXPORT, CLAUDE, UNKNOWN)
+STORES = (OPENCODE_TREE, OPENCODE, OPENCODE_EXPORT, CODEX, COPILOT, COPILOT_STORE, CLAUDE, UNKNOWN)
 
 
 def at_home(environ: Mapping[str, str]) -> list[Found]:
