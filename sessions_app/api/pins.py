@@ -61,24 +61,22 @@ class LivePinsView(APIView):
 
     def get(self, request: Request) -> HttpResponse:
         """The pins in force with both texts; 304 for the ETag that the caller has; 404 without any set."""
-        asked = request.query_params
-        host, session = _host(asked.get("host", "") or Host.CLAUDE_CODE), _name("session", asked.get("session", ""))
-        scope = _scope(team_of(request), _name("project", asked.get("project", "")), host, session)
-        live = pinning.live_pins(scope=scope, session_key=_key(host, session), now=clock.now())
+        scope, key = _asked(request)
+        live = pinning.live_pins(scope=scope, session_key=key, now=clock.now())
         if live is None:
             raise NoSuch("pin set in force")
         return tagged(request._request, live.digest, lambda: Response(told(live)))
 
 
 class LivePolicyView(APIView):
-    """`GET /api/v1/policies/live?project=`: the table in force for the key's team, or one project of it."""
+    """`GET /api/v1/policies/live?host=&project=&session=`: the table in force for the key's team, or a part of it."""
 
     authentication_classes = [KeyAuthentication]
     permission_classes = [TeamKey]
 
     def get(self, request: Request) -> HttpResponse:
         """The version with its table, as `…/policies/SLUG/live`; 304 for the ETag that the caller has."""
-        scope = _scope(team_of(request), _name("project", request.query_params.get("project", "")), "", "")
+        scope, _ = _asked(request)
         live = inforce.live_table(scope=scope, now=clock.now())
         if live is None:
             raise NoSuch("policy in force")
@@ -137,14 +135,25 @@ def _version(slug: str, version_id: int) -> Response:
     return Response({"policy": slug, **shapes.version_with_content(version, version.policy)})
 
 
+def _asked(request: Request) -> tuple[Scope, str | None]:
+    """Where the caller asks from, and its session if it names one."""
+    asked = request.query_params
+    host, session = _host(asked.get("host", "") or Host.CLAUDE_CODE), _name("session", asked.get("session", ""))
+    scope = _scope(team_of(request), _name("project", asked.get("project", "")), host, session)
+    return scope, _key(host, session)
+
+
 def _scope(holder: KeyHolder, project: str, host: str, session: str) -> Scope:
-    """Where the caller asks from: the named project, else that of the session where it is known."""
-    team_id = _team(holder)
-    if project:
+    """The project of the session where that is known, else the named one.
+
+    A client knows a project by its folder; of the session we may know the git remote, and that decides for verdicts.
+    """
+    team_id, found = _team(holder), None
+    if session:
+        mine = Session.objects.filter(team=team_id, host=host, host_session_id=session)
+        found = mine.values_list("project", flat=True).first()
+    if found is None and project:
         found = Project.objects.filter(team=team_id, name=project).values_list("pk", flat=True).first()
-    else:
-        mine = Session.objects.filter(team=team_id, host=host, host_session_id=session) if session else None
-        found = mine.values_list("project", flat=True).first() if mine is not None else None
     return Scope(holder.organisation_id, team_id, found)
 
 

@@ -97,7 +97,8 @@ def test_supplied__for_a_project__holds_in_its_sessions(world: World) -> None:
     post(world, {"project": "git.example.org/shop", "pins": [{"id": "currency", "text": "euro"}]})
     project = Project.objects.get(team=world.one, name="git.example.org/shop")
     session_in(world.one, "known", project=project)
-    for asked in ({"project": "git.example.org/shop"}, {"session": "known"}):
+    # A client knows the folder; the session's own project decides.
+    for asked in ({"project": "git.example.org/shop"}, {"session": "known"}, {"session": "known", "project": "shop"}):
         assert "[currency] euro" in get(world, "ingest", "pins/live", **asked).json()["restore_text"]
     assert "currency" not in get(world, "ingest", "pins/live").json()["restore_text"]
 
