@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.connect.client import Home, closed_port
+from sessions_app.dashboard import snippets
+from tests.connect.client import Home, closed_port, module
 
 THEIRS = """{
     "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo theirs"}]}]},
@@ -202,3 +203,14 @@ def test_doctor__not_connected__faults_with_fixes(home: Home) -> None:
     outcome = home.run("doctor")
     assert outcome.returncode == 1
     assert "fix: ecm connect" in outcome.stdout
+
+
+def test_connect__form_without_the_client__as_the_pages_show_it() -> None:
+    ecm = module()
+    conf = {"url": "https://ecm.example.com", "key": "k"}
+    shown = snippets.hooks(conf["url"])
+    assert set(ecm.EVENTS) == set(shown)
+    for event in ecm.EVENTS:
+        handler = ecm.handler(event, conf, True)
+        handler.get("headers", {}).pop("X-ECM-Machine", None)
+        assert [{"hooks": [handler]}] == shown[event]

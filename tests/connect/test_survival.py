@@ -79,7 +79,7 @@ def test_post_compact__kept_altered_and_dropped__each_with_its_word(home: Home) 
         told = border.bundles[-1]
         sent = b"".join(border.bodies)
     assert told["hooks"][0]["payload"]["hook_event_name"] == "PostCompact"
-    survival = told["survival"]
+    (survival,) = told["survival"]
     assert survival["pins"] == {"no_production": "present", "plan_step": "altered", "budget": "absent"}
     assert (survival["compaction"]["trigger"], survival["pins_digest"]) == ("manual", "d1")
     assert survival["specifics"] == {
@@ -101,7 +101,7 @@ def test_post_compact__no_summary__unknown_and_never_a_pass(home: Home) -> None:
     with loop_server() as border:
         bring(home, border)
         compact(home, None)
-        survival = border.bundles[-1]["survival"]
+        (survival,) = border.bundles[-1]["survival"]
     assert survival["pins"] == dict.fromkeys(TEXTS, "unknown")
     assert survival["specifics"] == {}
 
@@ -116,7 +116,7 @@ def test_post_compact__server_away__told_once_later(home: Home) -> None:
         hook(home, "UserPromptSubmit")
         hook(home, "UserPromptSubmit")
         settled(home)
-        told = [bundle["survival"] for bundle in border.bundles if "survival" in bundle]
+        told = [each for bundle in border.bundles for each in bundle.get("survival", ())]
     assert [survival["pins"]["no_production"] for survival in told] == ["present"]
 
 
@@ -125,7 +125,7 @@ def test_post_compact__no_pins_known__specifics_alone(home: Home) -> None:
     with loop_server() as border:
         home.configure(border.url)
         compact(home)
-        survival = border.bundles[-1]["survival"]
+        (survival,) = border.bundles[-1]["survival"]
     assert (survival["pins"], survival["pins_digest"]) == ({}, "")
     assert survival["specifics"]["path"] == {"before": 4, "kept": 2}
 
