@@ -242,3 +242,15 @@ def test_hook__server_without_pins__asked_for_nothing(home: Home) -> None:
         home.configure(border.url)
         hook(home, "UserPromptSubmit")
     assert kept(home) == []
+
+
+def test_hook__server_too_slow_for_hooks__copies_come_with_what_the_background_sends(home: Home) -> None:
+    def late(connection: socket.socket) -> None:
+        time.sleep(0.6)
+        connection.sendall(ok(json.dumps({"answer": "", "keep": {"pins": {"digest": "d1"}}}).encode()))
+
+    with loop_server() as ecm:
+        home.configure(ecm.url)
+        ecm.pins, ecm.misbehaves, home.budget = pins(), late, "0.3"
+        hook(home, "UserPromptSubmit")
+        wait_until(lambda: kept(home))
