@@ -7,7 +7,7 @@ from datetime import datetime
 from policy_app.console.places import Places, places_of
 from policy_app.console.policy_pages import PolicyLine, policy_line
 from policy_app.kernel.pins import LIMIT_CHARS, TOKENS_ORIGIN, Pin, PinSet, Source, chars, rendered, tokens
-from policy_app.models import Policy, PolicyKind, Version
+from policy_app.models import Draft, Policy, PolicyKind, Version
 from policy_app.services import blaming, contents
 from policy_app.services.actors import Actor
 from policy_app.services.blaming import Blame
@@ -99,6 +99,13 @@ def base_ids(policy: Policy) -> frozenset[str]:
     ).order_by("-number")
     base = newest.first()
     return frozenset(pin.id for pin in contents.pin_set(base.content).pins) if base else frozenset()
+
+
+def draft_preview(draft: Draft) -> Preview | None:
+    """What the draft would make a host hear as the next version; None where it holds no pins."""
+    if draft.policy.kind != PolicyKind.PINS:
+        return None
+    return preview_of(contents.pin_set(draft.content), draft.policy.slug, draft.base.number + 1 if draft.base else 1)
 
 
 def preview_of(held: PinSet, slug: str, number: int) -> Preview:

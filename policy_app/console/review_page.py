@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from policy_app.console.pins_page import Preview, draft_preview
 from policy_app.console.places import Places, places_of
 from policy_app.console.policy_pages import sentences
 from policy_app.kernel.findings import Finding, Severity
@@ -64,6 +65,7 @@ class ReviewPage:
     allowed: Allowed
     refusal: Refusal | None
     places: Places
+    preview: Preview | None
 
 
 def review_page(draft: Draft, actor: Actor, now: datetime, refusal: Refusal | None = None) -> ReviewPage:
@@ -91,6 +93,7 @@ def review_page(draft: Draft, actor: Actor, now: datetime, refusal: Refusal | No
         allowed=_allowed(draft, actor, edits, findings, moved),
         refusal=refusal,
         places=places_of(draft.policy),
+        preview=draft_preview(draft),
     )
 
 

@@ -173,6 +173,7 @@ def test_life__on_pages__ends_in_a_version_and_back(world: World, draft: Draft) 
     review = words(get(world, f"{where}review", "editor"))
     assert "Pin crystalium_trust_tier_map" in review
     assert "If this had been in force" not in review
+    assert "[crystalium_trust_tier_map] Ours." in review
     assert client_of(world.users["editor"]).get(f"{where}ghost").status_code == 404
     client_of(world.users["editor"]).post(f"{where}ask", {"reason": "shorter"})
     said = {"revision": "2", "reason": "yes"}
