@@ -131,6 +131,7 @@ REST_FRAMEWORK = {
 ECM_READER_AUTHENTICATION = ["sessions_app.api.auth.KeyAuthentication", "sessions_app.api.auth.LoginAuthentication"]
 ECM_ACTOR_RESOLVER = "sessions_app.services.actors.actor_of"
 ECM_SCOPE_RESOLVER = "sessions_app.services.actors.scope_of"
+ECM_SCOPE_LISTER = "sessions_app.services.actors.scopes_of"
 ECM_SCOPE_NAMER = "sessions_app.services.actors.scope_name"
 ECM_RECORDED_RESOLVER = "sessions_app.dashboard.recorded.recorded_of"
 

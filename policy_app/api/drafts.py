@@ -191,6 +191,16 @@ class RejectView(_JudgeView):
     judge = staticmethod(reviewing.reject)
 
 
+class CommentView(_ActView):
+    """`POST …/comment {reason}`: a remark without a verdict, by anybody in person who may read."""
+
+    def post(self, request: Request, slug: str, draft_id: int) -> Response:
+        """The draft."""
+        draft, actor = self.draft_of(request, slug, draft_id)
+        reviewing.comment(draft=draft, words=wanted(request, Reason).reason, by=actor, now=clock.now())
+        return self._told(draft, actor)
+
+
 class PublishView(_OneDraftView):
     """`POST …/publish {revision, reason, provisional?: {authority, undo, expires_at}}`."""
 

@@ -24,6 +24,7 @@ def _life(place: str, kind: PolicyKind, name: str) -> list[URLPattern]:
         path(f"{draft}/ask-review", drafts.AskView.as_view(kind=kind), name=f"{name}-draft-ask"),
         path(f"{draft}/approve", drafts.ApproveView.as_view(kind=kind), name=f"{name}-draft-approve"),
         path(f"{draft}/reject", drafts.RejectView.as_view(kind=kind), name=f"{name}-draft-reject"),
+        path(f"{draft}/comment", drafts.CommentView.as_view(kind=kind), name=f"{name}-draft-comment"),
         path(f"{draft}/publish", drafts.PublishView.as_view(kind=kind), name=f"{name}-draft-publish"),
         path(f"{draft}/discard", drafts.DiscardView.as_view(kind=kind), name=f"{name}-draft-discard"),
     ]

@@ -1,6 +1,7 @@
 """What the forms do: one service each, then back to the page; a refusal shows the page again with what was typed."""
 
 from collections.abc import Callable
+from datetime import datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +18,7 @@ from policy_app.console.review_page import Refusal, review_page
 from policy_app.models import Draft, Policy, PolicyKind
 from policy_app.services import drafting, policies, publishing, reviewing
 from policy_app.services.actors import Actor
+from policy_app.services.publishing import Terms
 from policy_app.services.refusals import NoSuch, NotAllowed
 
 type Act = Callable[[Draft, Actor], object]
@@ -125,6 +127,17 @@ def rebase(request: HttpRequest, draft_id: int) -> HttpResponse:
 
 @require_POST
 @door.for_members
+def comment(request: HttpRequest, draft_id: int) -> HttpResponse:
+    """Say something without a verdict: form field `reason`."""
+
+    def act(draft: Draft, actor: Actor) -> object:
+        return reviewing.comment(draft=draft, words=_reason(request), by=actor, now=clock.now())
+
+    return _done(request, draft_id, door.member(request), act, "Your comment is there.")
+
+
+@require_POST
+@door.for_members
 def approve(request: HttpRequest, draft_id: int) -> HttpResponse:
     """Approve the revision that was read: form fields `revision` and `reason`."""
 
@@ -150,13 +163,46 @@ def send_back(request: HttpRequest, draft_id: int) -> HttpResponse:
 @require_POST
 @door.for_members
 def publish(request: HttpRequest, draft_id: int) -> HttpResponse:
-    """Make the revision that was read the live version: form fields `revision` and `reason`."""
+    """Make the revision that was read the live version: form fields `revision` and `reason`.
+
+    Provisional with `authority`, `undo` and `expires_at`.
+    """
 
     def act(draft: Draft, actor: Actor) -> object:
-        revision = door.number_in(request.POST, "revision")
-        return publishing.publish(draft=draft, revision=revision, reason=_reason(request), by=actor, now=clock.now())
+        revision, reason = door.number_in(request.POST, "revision"), _reason(request)
+        terms = _terms(request, clock.now())
+        return publishing.publish(draft=draft, revision=revision, reason=reason, terms=terms, by=actor, now=clock.now())
 
     return _done(request, draft_id, door.approver(request), act, "Published: it is in force now.")
+
+
+@require_POST
+@door.for_members
+def settle(request: HttpRequest, slug: str, kind: PolicyKind = PolicyKind.TABLE) -> HttpResponse:
+    """Say what came of a provisional version: form fields `version` and `reason`."""
+    actor = door.approver(request)
+    policy = policies.named(organisation_id=actor.organisation_id, slug=slug, kind=kind)
+    try:
+        version = policies.numbered(policy=policy, number=door.number_in(request.POST, "version"))
+        publishing.settle(version=version, outcome=_reason(request), by=actor, now=clock.now())
+    except (NotAllowed, NoSuch):
+        raise
+    except DomainError as error:
+        page = history_page(policy, actor, clock.now(), error=error.message, typed=_reason(request))
+        return render(request, "policy/history.html", {"page": page, "here": "policy"}, status=error.status)
+    messages.success(request, f"Version {version.number} is settled.")
+    return redirect(places_of(policy).history, slug=slug)
+
+
+def _terms(request: HttpRequest, now: datetime) -> Terms | None:
+    """The terms of a provisional version; None where all three are empty."""
+    given = {name: request.POST.get(name, "").strip() for name in ("authority", "undo")}
+    expires_at = door.moment_in(request.POST, "expires_at")
+    if not any(given.values()) and expires_at is None:
+        return None
+    if expires_at is None or expires_at <= now:
+        raise DomainError("bad_expires_at", "A provisional version ends at a time to come.", pointer="expires_at")
+    return Terms(given["authority"], given["undo"], expires_at)
 
 
 def _reason(request: HttpRequest) -> str:

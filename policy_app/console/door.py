@@ -1,6 +1,7 @@
 """Who is at the door of a page, and what the services' refusals become there."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import wraps
 
 from django.conf import settings
@@ -76,9 +77,27 @@ def scope_named(organisation_id: int, name: str) -> tuple[ScopeKind, int]:
     return kind, scope_id
 
 
+def scopes(organisation_id: int) -> tuple[tuple[ScopeKind, int, str], ...]:
+    """The organisation, its teams and their projects: kind, id and name."""
+    listed: Callable[[int], tuple[tuple[ScopeKind, int, str], ...]] = import_string(settings.ECM_SCOPE_LISTER)
+    return listed(organisation_id)
+
+
 def number_in(values: Mapping[str, str], name: str) -> int:
     """A positive whole number of a form or an address; `DomainError` for anything else."""
     text = values.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text) > 0):
         raise DomainError(f"bad_{name}", f"{name} is a whole number from 1.", pointer=name)
     return int(text)
+
+
+def moment_in(values: Mapping[str, str], name: str) -> datetime | None:
+    """A time of a form, UTC; None where it was left empty, `DomainError` for anything else."""
+    text = values.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise DomainError(f"bad_{name}", "A time is written as 2026-12-31T18:00.", pointer=name) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -19,6 +19,7 @@ class Places:
     history: str
     start: str
     revert: str
+    settle: str
 
 
 _BY_KIND = {
@@ -35,6 +36,7 @@ _BY_KIND = {
         history="policy-history",
         start="policy-start",
         revert="policy-revert",
+        settle="policy-settle",
     ),
     PolicyKind.PINS: Places(
         at="pins",
@@ -48,6 +50,7 @@ _BY_KIND = {
         history="pin-set-history",
         start="pin-set-start",
         revert="pin-set-revert",
+        settle="pin-set-settle",
     ),
 }
 

@@ -38,6 +38,7 @@ class Allowed:
     """For each act an empty text, or why this reader cannot do it now."""
 
     ask: str
+    comment: str
     approve: str
     send_back: str
     publish: str
@@ -116,6 +117,7 @@ def _allowed(
     sound = "A finding blocks it; see below." if blocked else ""
     return Allowed(
         ask=as_editor or is_open or asked or base or sound,
+        comment=is_open,
         approve=as_approver or in_review or _own(actor, edits) or base,
         send_back=as_approver or in_review,
         publish=as_approver or is_open or base or sound or _unapproved(draft, state) or _same(draft),
@@ -126,7 +128,7 @@ def _allowed(
 def _own(actor: Actor, edits: list[DraftEdit]) -> str:
     mine = [each.revision for each in edits if each.by_id == actor.user_id]
     if mine:
-        return f"You edited this draft (revision {mine[-1]}): you may send it back, not approve it."
+        return f"You edited this draft (revision {mine[-1]}): you may comment or send it back, not approve it."
     if any(each.by_id is None for each in edits):
         return "It was edited through a key, so nobody can show not to have edited it."
     return ""

@@ -71,10 +71,12 @@ class Verdict(models.TextChoices):
 
     APPROVED = "approved"
     REJECTED = "rejected"
+    #: No verdict: said by anybody who may read, whoever edited; decides nothing.
+    COMMENT = "comment"
 
 
 class Review(models.Model):
-    """One person's word on one revision; a later revision voids it. Never changed or deleted."""
+    """One person's word on one revision, or a remark; a later revision voids a verdict. Never changed or deleted."""
 
     draft = models.ForeignKey(Draft, on_delete=models.PROTECT, related_name="reviews")
     revision = models.PositiveIntegerField()

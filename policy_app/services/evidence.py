@@ -1,5 +1,6 @@
 """The evidence library: claims with their numbers, and arguments that no longer match what they argue for."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,9 +12,11 @@ from policy_app.models import Evidence, EvidenceStatus
 from policy_app.services import auditing, tables
 from policy_app.services.actors import Actor, require_edit
 from policy_app.services.locks import lock_organisation
-from policy_app.services.refusals import NoSuch, Taken, checked_text
+from policy_app.services.refusals import BadText, NoSuch, Taken, checked_text
 
 MOST_CLAIM = 2_000
+#: What tables may cite and addresses may hold.
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ def named(*, organisation_id: int, slug: str) -> Evidence:
 def add(*, claim: Claim, reason: str, by: Actor, now: datetime) -> Evidence:
     """A new record. Raises `NotAllowed`, `Taken` or `BadText`."""
     require_edit(by, by.organisation_id)
+    if not _SLUG.fullmatch(claim.slug):
+        raise BadText("slug", 64)
     lock_organisation(by.organisation_id)
     if Evidence.objects.filter(organisation_id=by.organisation_id, slug=claim.slug).exists():
         raise Taken("evidence")
@@ -133,11 +138,15 @@ def _fields(claim: Claim) -> dict[str, str]:
         "claim": checked_text("claim", claim.claim, most=MOST_CLAIM),
         "source": checked_text("source", claim.source, most=MOST_CLAIM),
         "status": claim.status,
-        "number": claim.number.strip()[:200],
-        "scope": claim.scope.strip(),
-        "tier": claim.tier.strip()[:40],
-        "dated": claim.dated.strip()[:40],
+        **{name: _optional(name, getattr(claim, name), most) for name, most in _OPTIONAL},
     }
+
+
+_OPTIONAL = (("number", 200), ("scope", MOST_CLAIM), ("tier", 40), ("dated", 40))
+
+
+def _optional(name: str, value: str, most: int) -> str:
+    return checked_text(name, value, most=most) if value.strip() else ""
 
 
 def _record(evidence: Evidence, by: Actor, action: str, reason: str, now: datetime, *, before: str) -> None:

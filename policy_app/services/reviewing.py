@@ -4,11 +4,11 @@ from datetime import datetime
 
 from django.db import transaction
 
-from policy_app.models import Draft, DraftState, Review, Verdict
+from policy_app.models import OPEN_STATES, Draft, DraftState, Review, Verdict
 from policy_app.services import auditing, contents, tables
 from policy_app.services.actors import Actor, require_approve, require_edit
 from policy_app.services.drafting import locked_draft, require_current_base, require_state, subject_of
-from policy_app.services.refusals import EditedByKey, NoPerson, OwnEdit, StaleRevision, checked_reason
+from policy_app.services.refusals import EditedByKey, NoPerson, NotAllowed, OwnEdit, StaleRevision, checked_reason
 
 
 @transaction.atomic
@@ -66,6 +66,23 @@ def reject(*, draft: Draft, revision: int, reason: str, by: Actor, now: datetime
     return _give(locked, Verdict.REJECTED, reason, person, by, now)
 
 
+@transaction.atomic
+def comment(*, draft: Draft, words: str, by: Actor, now: datetime) -> Review:
+    """Say something of the newest revision, without a verdict; whoever may read may say it, while the draft is open.
+
+    Raises `NotAllowed`, `NoPerson`, `WrongState` or `BadText`.
+    """
+    locked = locked_draft(draft)
+    if by.organisation_id != locked.policy.organisation_id:
+        raise NotAllowed("This draft belongs to another organisation.")
+    if by.user_id is None:
+        raise NoPerson
+    require_state(locked, *OPEN_STATES)
+    review = _said(locked, Verdict.COMMENT, words, by.user_id, by, now)
+    _record(locked, by, "draft.commented", words, now)
+    return review
+
+
 def _judged(draft: Draft, revision: int, by: Actor) -> tuple[Draft, int]:
     locked = locked_draft(draft)
     require_approve(by, locked.policy.organisation_id)
@@ -85,7 +102,15 @@ def _since(locked: Draft, seen: Draft, revision: int) -> list[dict[str, object]]
 
 
 def _give(draft: Draft, verdict: Verdict, reason: str, person: int, by: Actor, now: datetime) -> Review:
-    review = Review.objects.create(
+    review = _said(draft, verdict, reason, person, by, now)
+    draft.state = DraftState.APPROVED if verdict is Verdict.APPROVED else DraftState.REJECTED
+    draft.save(update_fields=["state"])
+    _record(draft, by, f"draft.{verdict.value}", reason, now)
+    return review
+
+
+def _said(draft: Draft, verdict: Verdict, reason: str, person: int, by: Actor, now: datetime) -> Review:
+    return Review.objects.create(
         draft=draft,
         revision=draft.revision,
         verdict=verdict,
@@ -94,10 +119,6 @@ def _give(draft: Draft, verdict: Verdict, reason: str, person: int, by: Actor, n
         reason=checked_reason(reason),
         at=now,
     )
-    draft.state = DraftState.APPROVED if verdict is Verdict.APPROVED else DraftState.REJECTED
-    draft.save(update_fields=["state"])
-    _record(draft, by, f"draft.{verdict.value}", reason, now)
-    return review
 
 
 def _record(draft: Draft, by: Actor, action: str, reason: str, now: datetime) -> None:

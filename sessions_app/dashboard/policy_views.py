@@ -23,6 +23,8 @@ def show_ghost(request: HttpRequest, draft_id: int) -> HttpResponse:
     draft = drafting.found(organisation_id=actor.organisation_id, draft_id=draft_id)
     if draft.policy.kind != PolicyKind.TABLE:
         raise NoSuch("table in this draft")
+    if draft.policy.kind != PolicyKind.TABLE:
+        raise NoSuch("draft of a table")
     scope = scope_of(request.user, request.GET)
     page = ghost_page(draft, scope, clock.now())
     is_part = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers

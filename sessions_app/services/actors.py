@@ -9,6 +9,9 @@ from policy_app.services.actors import Actor
 from sessions_app.models import ApiKey, KeyKind, Membership, Organisation, Project, Role, Team, Viewer
 from sessions_app.services.keys import KeyHolder
 
+#: Projects that a page offers to choose from; the others are reached over REST.
+MOST_PROJECTS = 1_000
+
 
 class Asker(Protocol):
     """What is read of a request, Django's or DRF's."""
@@ -51,6 +54,18 @@ def scope_name(kind: ScopeKind, scope_id: int) -> str:
         project = Project.objects.filter(pk=scope_id).select_related("team").first()
         return f"{project.team.slug}/{project.name}" if project else ""
     return Organisation.objects.filter(pk=scope_id).values_list("slug", flat=True).first() or ""
+
+
+def scopes_of(organisation_id: int) -> tuple[tuple[ScopeKind, int, str], ...]:
+    """The organisation, its teams, and their projects, with the names that `scope_of` takes; demo teams left out."""
+    slug = Organisation.objects.filter(pk=organisation_id).values_list("slug", flat=True).first()
+    teams = Team.objects.filter(organisation_id=organisation_id, is_demo=False).order_by("slug")
+    projects = Project.objects.filter(team__in=teams).order_by("team__slug", "name").select_related("team")
+    return (
+        (ScopeKind.ORGANISATION, organisation_id, slug or ""),
+        *((ScopeKind.TEAM, team.pk, team.slug) for team in teams),
+        *((ScopeKind.PROJECT, each.pk, f"{each.team.slug}/{each.name}") for each in projects[:MOST_PROJECTS]),
+    )
 
 
 def approvers(organisation_id: int) -> int:

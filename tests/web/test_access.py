@@ -108,6 +108,7 @@ POLICIES = {
     f"{_DRAFT}/discard": of_mine(DRAFTS),
     f"{_DRAFT}/approve": of_mine(DECIDES),
     f"{_DRAFT}/reject": of_mine(DECIDES),
+    f"{_DRAFT}/comment": of_mine(rule(400, "POST", anonymous=401, nobody=403, ingest_key=403)),
     f"{_DRAFT}/publish": of_mine(DECIDES),
     "api/v1/audit": MEMBERS,
     "api/v1/audit/chain": MEMBERS,
@@ -135,7 +136,13 @@ CONSOLE = {
     "policy/pins/<slug:slug>/history": SHOWN,
     "policy/pins/<slug:slug>/drafts": WRITTEN,
     "policy/pins/<slug:slug>/revert": DECIDED,
+    "policy/pins/<slug:slug>/settle": DECIDED,
     "policy/pins/<slug:slug>/assign": DECIDED,
+    "policy/evidence/": SHOWN,
+    "policy/evidence/<slug:slug>/": SHOWN,
+    "policy/assignments/": SHOWN,
+    "policy/<slug:slug>/import": SHOWN,
+    "policy/<slug:slug>/settle": DECIDED,
     "policy/<slug:slug>/": SHOWN,
     "policy/<slug:slug>/history": SHOWN,
     "policy/<slug:slug>/drafts": WRITTEN,
@@ -149,6 +156,9 @@ CONSOLE = {
     "policy/drafts/<int:draft_id>/send-back": of_mine(DECIDED, 404, LOGIN),
     "policy/drafts/<int:draft_id>/publish": of_mine(DECIDED, 404, LOGIN),
     "policy/drafts/<int:draft_id>/ghost": of_mine(SHOWN, 404, LOGIN),
+    "policy/drafts/<int:draft_id>/comment": of_mine(
+        rule(400, "POST", anonymous=LOGIN, keys=LOGIN, nobody=403), 404, LOGIN
+    ),
     "policy/drafts/<int:draft_id>/check": of_mine(replace(WRITTEN, others=200), 404, LOGIN),
 }
 

@@ -76,7 +76,7 @@ def test_approve__by_a_third_who_edited__is_off_and_says_why(world: World) -> No
     post(third, f"/policy/drafts/{draft.pk}/ask", reason="Because.")
     markup = page(third, f"/policy/drafts/{draft.pk}/review")
     assert re.search(r"<button[^>]*disabled[^>]*>Approve</button>", markup)
-    assert "You edited this draft (revision 2): you may send it back, not approve it." in words(markup)
+    assert "You edited this draft (revision 2): you may comment or send it back, not approve it." in words(markup)
     refused = post(third, f"/policy/drafts/{draft.pk}/approve", revision=2, reason="Mine.")
     assert refused.status_code == 403
     assert "You edited this draft" in told(refused)
