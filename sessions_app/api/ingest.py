@@ -16,12 +16,16 @@ from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
 from sessions_app.feeds import (
     canonical,
     claude_hooks,
+    claude_sdk,
     claude_statusline,
     claude_transcript,
     codex_hooks,
     codex_transcript,
     copilot_hooks,
     copilot_transcript,
+    cursor_hooks,
+    gemini_chat,
+    gemini_hooks,
     opencode_hooks,
     opencode_transcript,
 )
@@ -151,6 +155,34 @@ class ClaudeHookView(IngestView):
         answer = HttpResponse(b"", content_type=kind)
         answer["X-ECM-Receipt"] = receipt_line(receipt)
         return answer
+
+
+class GeminiTranscriptView(IngestView):
+    """`POST /api/v1/transcripts/gemini[?session=ID]`: a chat log, whole or in pieces."""
+
+    feed = gemini_chat.FEED
+    limit = inflated_limit = 64 * MIB
+    status = 202
+
+
+class GeminiHookView(ClaudeHookView):
+    """`POST /api/v1/hooks/gemini`: the answer is empty, which the host takes for nothing to add."""
+
+    feed = gemini_hooks.FEED
+
+
+class CursorHookView(ClaudeHookView):
+    """`POST /api/v1/hooks/cursor`: the answer is empty; nothing is asked of the host."""
+
+    feed = cursor_hooks.FEED
+
+
+class ClaudeSdkView(IngestView):
+    """`POST /api/v1/transcripts/claude-sdk`: lines of a stream-json output."""
+
+    feed = claude_sdk.FEED
+    limit = inflated_limit = 64 * MIB
+    status = 202
 
 
 class OpenCodeTranscriptView(IngestView):

@@ -6,7 +6,7 @@ claims is read by the GenAI conventions; what those do not know says nothing and
 
 from collections.abc import Mapping
 
-from sessions_app.feeds import claude_otlp, claude_spans, codex_otlp, copilot_otlp, genai, otlp
+from sessions_app.feeds import claude_otlp, claude_spans, codex_otlp, copilot_otlp, gemini_otlp, genai, otlp
 from sessions_app.feeds.base import Context, Feed, Husk, Parsed
 from sessions_app.feeds.claude_counters import read_point as claude_point
 from sessions_app.feeds.otlp import Kind
@@ -14,12 +14,19 @@ from sessions_app.kernel.readings import Reading
 
 CLAUDE, OTHER = "claude-code", genai.HOST
 #: How names of a host's events begin, and how its service is called.
-PREFIXES = {"claude_code.": CLAUDE, codex_otlp.PREFIX: "codex"}
-SERVICES = {"claude": CLAUDE, "codex": "codex", "github-copilot": "copilot", "copilot-chat": "copilot"}
+PREFIXES = {"claude_code.": CLAUDE, codex_otlp.PREFIX: "codex", gemini_otlp.PREFIX: gemini_otlp.HOST}
+SERVICES = {
+    "claude": CLAUDE,
+    "codex": "codex",
+    "github-copilot": "copilot",
+    "copilot-chat": "copilot",
+    "gemini-cli": gemini_otlp.HOST,
+}
 
 LOG_READERS: Mapping[str, otlp.Read] = {
     CLAUDE: claude_otlp.read_log,
     "codex": codex_otlp.read_log,
+    gemini_otlp.HOST: gemini_otlp.read_log,
     OTHER: genai.read_log,
 }
 POINT_READERS: Mapping[str, otlp.Read] = {CLAUDE: claude_point}

@@ -22,6 +22,10 @@ _CODEX = _words(
 _COPILOT = frozenset(
     f"github.copilot.{name}" for name in ("initiator", "token_limit", "trigger", "success", "pre_tokens", "post_tokens")
 )
+_GEMINI = _words(
+    "prompt_id role input_token_count output_token_count cached_content_token_count thoughts_token_count"
+    " tool_token_count total_token_count tokens_before tokens_after"
+)
 #: Names of the GenAI conventions, new and old, and of those who write their own: OpenInference, OpenLLMetry,
 #: OpenLIT, Vercel's AI SDK, Pydantic AI, Langfuse.
 GENAI_SESSIONS = (
@@ -70,4 +74,4 @@ GENAI_WORDS = _words(
 )
 _GENAI = frozenset((*GENAI_SESSIONS, *GENAI_RESPONSES, *GENAI_MODELS)) | FIGURES | GENAI_WORDS
 
-KEPT = _ANY | _CLAUDE_CODE | _CODEX | _COPILOT | _GENAI
+KEPT = _ANY | _CLAUDE_CODE | _CODEX | _COPILOT | _GEMINI | _GENAI

@@ -94,6 +94,39 @@ _CLAUDE_CODE: Able = {
     Topic.DEVELOPER: (_L,),
     Topic.RATE_LIMITS: (_S,),
 }
+_OPENCODE: Able = {
+    Topic.USAGE: (_H, _T, _P),
+    Topic.HOST_COST: (_H, _T),
+    Topic.WINDOW: (_H,),
+    Topic.COMPACTIONS: (_H, _T),
+    Topic.COMPACTION_CALL: (_H, _T, _P),
+    Topic.TOOL_SIZES: (_H, _T),
+    Topic.SUBAGENTS: (_H, _T),
+    Topic.MOMENTS: (_H, _T),
+    Topic.PROJECT: (_H, _T),
+    Topic.VERSION: (_H, _T),
+}
+_GEMINI: Able = {
+    Topic.USAGE: (_L, _T, _P),
+    Topic.COMPACTIONS: (_L,),
+    Topic.COMPACTION_CALL: (_L, _P),
+    Topic.TOOL_SIZES: (_T,),
+    Topic.SUBAGENTS: (_L,),
+    Topic.MOMENTS: (_H, _L, _T),
+    Topic.PROJECT: (_H,),
+    Topic.DEVELOPER: (_L,),
+}
+#: Its hooks tell sums of turns and the context before a compaction; that one has ended they never tell.
+_CURSOR: Able = {
+    Topic.USAGE: (_P,),
+    Topic.GAUGE: (_H,),
+    Topic.WINDOW: (_H,),
+    Topic.TOOL_SIZES: (_H,),
+    Topic.SUBAGENTS: (_H,),
+    Topic.MOMENTS: (_H,),
+    Topic.PROJECT: (_H,),
+    Topic.VERSION: (_H,),
+}
 #: What a script or a proxy may say of any host in the product's own format.
 _OWN_FORMAT: Able = {
     **dict.fromkeys(
@@ -121,7 +154,13 @@ _OTLP: Able = {
     **dict.fromkeys((Topic.GIT_REMOTE, Topic.BRANCH, Topic.VERSION, Topic.DEVELOPER, Topic.PROJECT), (_W, _C)),
     **dict.fromkeys((Topic.WINDOW, Topic.GAUGE, Topic.COMPACTIONS, Topic.TOOL_SIZES), (_C,)),
 }
-_ABLE: Mapping[str, Able] = {"claude-code": _CLAUDE_CODE, "otlp": _OTLP}
+_ABLE: Mapping[str, Able] = {
+    "claude-code": _CLAUDE_CODE,
+    "otlp": _OTLP,
+    "opencode": _OPENCODE,
+    "gemini": _GEMINI,
+    "cursor": _CURSOR,
+}
 
 #: What stands in for a signal that nobody tells: worked out from another one.
 _ESTIMATES: Mapping[Topic, tuple[Topic, ...]] = {

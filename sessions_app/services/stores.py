@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Protocol
 
 from sessions_app.feeds import (
+    claude_sdk,
     claude_transcript,
     codex_transcript,
     copilot_store,
     copilot_transcript,
+    gemini_chat,
     opencode_transcript,
     unknown,
 )
@@ -139,10 +141,29 @@ COPILOT_STORE = Store(
     ("session-store.db",),
     lambda path, _shape: path.name == "session-store.db",
 )
+GEMINI = Store(
+    "Gemini CLI",
+    gemini_chat.FEED,
+    importing.read_whole,
+    lambda environ: [_home(environ) / ".gemini" / "tmp"],
+    ("*/chats/**/session-*.json", "*/chats/**/session-*.jsonl"),
+    lambda path, shape: shape == "gemini",
+)
+CLAUDE_SDK = Store(
+    "Claude SDK",
+    claude_sdk.FEED,
+    importing.read_file,
+    lambda environ: (),
+    (),
+    lambda path, shape: path.suffix == ".jsonl" and shape == "claude-sdk",
+)
 UNKNOWN = Store(
     "Unknown", unknown.FEED, importing.read_whole, lambda environ: (), (), lambda path, shape: path.suffix == ".jsonl"
 )
-STORES = (OPENCODE_TREE, OPENCODE, OPENCODE_EXPORT, CODEX, COPILOT, COPILOT_STORE, CLAUDE, UNKNOWN)
+STORES = (
+    *(OPENCODE_TREE, OPENCODE, OPENCODE_EXPORT, GEMINI, CODEX, COPILOT, COPILOT_STORE),
+    *(CLAUDE, CLAUDE_SDK, UNKNOWN),
+)
 
 
 def at_home(environ: Mapping[str, str]) -> list[Found]:

@@ -119,3 +119,51 @@ def test_opencode__content_anywhere_in_a_message__is_not_kept(canary: str) -> No
     for kind in ("message.updated", "session.created", "session.error", "chat.params", "chat.message", canary):
         given = {"sessionID": "ses_1", "info": info, "model": {"id": "m", "name": canary}, "error": {"data": canary}}
         assert canary not in outcome("opencode-hook", json.dumps({"type": kind, "properties": given}).encode())
+
+
+@pytest.mark.parametrize("canary", CANARIES)
+def test_gemini__content_anywhere__is_not_kept(canary: str) -> None:
+    tool = {"id": "t1", "name": "read", "args": {"path": canary}, "result": [{"text": canary}], "description": canary}
+    message = {
+        "id": "m1",
+        "timestamp": "2026-11-30T23:24:25.461Z",
+        "type": "gemini",
+        "content": [{"text": canary}],
+        "thoughts": [{"subject": canary, "description": canary}],
+        "tokens": {"input": 5, "output": 1, canary: 2},
+        "toolCalls": [{**tool, "status": "success", "resultDisplay": canary}],
+        canary: canary,
+    }
+    head = {"sessionId": "s", "projectHash": canary, "startTime": "2026-11-30T23:24:25.400Z", "summary": canary}
+    lines = [head, {"$set": {"messages": [message], "summary": canary}}, message, {"type": canary, "id": "m2"}]
+    for body in (json.dumps({**head, "messages": [message]}), "\n".join(json.dumps(line) for line in lines)):
+        told = outcome("gemini-transcript", body.encode())
+        assert "m1" in told
+        assert canary not in told
+    payload = {
+        "session_id": "s",
+        "hook_event_name": "AfterModel",
+        "prompt": canary,
+        "llm_request": {"messages": [{"content": canary}], "model": canary},
+        "llm_response": {"text": canary, "candidates": [canary]},
+        "tool_name": canary,
+        canary: canary,
+    }
+    for event in ("SessionStart", "BeforeAgent", "AfterAgent", "AfterModel", "PreCompress", canary):
+        assert canary not in outcome("gemini-hook", json.dumps({**payload, "hook_event_name": event}).encode())
+
+
+@pytest.mark.parametrize("canary", CANARIES)
+def test_cursor_and_sdk__content_anywhere__is_not_kept(canary: str) -> None:
+    names = "prompt text task summary command file_path tool_output tool_input user_email error_message status reason"
+    payload = {"conversation_id": "c", "generation_id": "g", canary: canary, "edits": [{"old_string": canary}]}
+    for event in ("stop", "preCompact", "beforeSubmitPrompt", "afterFileEdit", "postToolUse", canary):
+        told = {**payload, **dict.fromkeys(names.split(), canary), "hook_event_name": event, "attachments": [canary]}
+        assert canary not in outcome("cursor-hook", json.dumps(told).encode())
+    said = {"id": "m1", "content": [{"type": "text", "text": canary}], "usage": {"input_tokens": 5}}
+    for line in (
+        {"type": "assistant", "session_id": "s", "message": said},
+        {"type": "result", "session_id": "s", "result": canary, "modelUsage": {canary: {"contextWindow": 5}}},
+        {"type": "system", "subtype": "init", "session_id": "s", "tools": [canary], "claude_code_version": canary},
+    ):
+        assert canary not in outcome("claude-sdk-transcript", json.dumps(line).encode())
