@@ -5,7 +5,7 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from sessions_app.services import folding
+from sessions_app.services import explaining, folding
 
 
 @shared_task(
@@ -26,3 +26,9 @@ def sweep_dirty() -> int:
     """Fold what a lost message left waiting; the broker only shortens the wait."""
     now = timezone.now()
     return folding.fold_all(folding.dirty_ids(limit=200, older_than=now - timedelta(seconds=1)), now)
+
+
+@shared_task(name="sessions_app.explain_misses", ignore_result=True)
+def explain_misses(limit: int = 200) -> int:
+    """Work out calls that no fold left explained: those of before an update of the ledger."""
+    return explaining.explain_waiting(limit=limit)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ecm_site.common import figures
-from sessions_app.dashboard import words
+from sessions_app.dashboard import cause_words, words
 from sessions_app.models import Call
 
 PAGE_SIZE = 100
@@ -86,7 +86,7 @@ def _line(call: Call, threads: Mapping[str, str], window: int | None, is_paged: 
             f" written {figures.tokens(call.written_tokens)}, uncached {figures.tokens(call.uncached_input)}"
         ),
         href=href_of(call, is_paged=is_paged),
-        cause=words.word(words.CAUSES, call.miss_cause) if call.miss_cause else "",
+        cause=cause_words.sentence(call.miss_cause) if call.missed_tokens else "",
     )
 
 

@@ -1,7 +1,7 @@
 """The bill in four parts: needed + expected rebuild + avoidable + not explained. Pure.
 
-Needed is what a cache without any loss would have cost. A part that no call belongs to is zero; a bill
-without any price is None.
+Each part is a sum of its own; what is left between them and the bill is told, and is zero. A part that no
+call belongs to is zero; a bill without any price is None.
 """
 
 from collections.abc import Iterable
@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ecm_site.common import figures
-from sessions_app.kernel.misses import Cause
-from sessions_app.kernel.readings import Purpose
+from sessions_app.kernel.causes import Cause, Part
 
 ZERO = Decimal()
 MICRO = Decimal(1_000_000)
@@ -18,24 +17,22 @@ MICRO = Decimal(1_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Calls of one purpose and one cause of miss: how many, their cost, the extra cost of the misses."""
+    """Misses of one cause: how many, their tokens, and what they cost more (None: no price)."""
 
-    purpose: str
     cause: str
+    part: str
     calls: int
-    cost_usd: Decimal | None
-    miss_cost_usd: Decimal | None
+    tokens: int
+    usd: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One cause within the ledger: extra dollars and the number of calls behind them."""
+class Amount:
+    """Extra dollars, and the number of calls and tokens behind them."""
 
     usd: Decimal = ZERO
     calls: int = 0
-
-    def __add__(self, other: "Part") -> "Part":
-        return Part(self.usd + other.usd, self.calls + other.calls)
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +47,50 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The bill and what it went for, in USD at list price."""
+    """The bill and what it went for, in USD at list price; `entries` by cause, the dearest first."""
 
     billed_usd: Decimal
-    summaries: Part = Part()
-    rebuilds: Part = Part()
-    model_switches: Part = Part()
-    pauses: Part = Part()
-    not_explained: Part = Part()
+    needed_usd: Decimal
+    entries: tuple[Entry, ...] = ()
 
     @property
-    def expected(self) -> Part:
-        """Compactions' own calls, writing the prefix again after them, and after a change of model."""
-        return self.summaries + self.rebuilds + self.model_switches
+    def expected(self) -> Amount:
+        """Compactions' own calls, and prefixes that somebody wanted new."""
+        return self._amount(part=Part.EXPECTED)
 
     @property
-    def avoidable(self) -> Part:
-        """Losses whose cause is proved and could have been avoided: pauses beyond the cache's life."""
-        return self.pauses
+    def avoidable(self) -> Amount:
+        """Losses whose cause is known and could have been avoided."""
+        return self._amount(part=Part.AVOIDABLE)
+
+    @property
+    def not_explained(self) -> Amount:
+        """Losses for which there is no evidence of a cause."""
+        return self._amount(part=Part.UNEXPLAINED)
+
+    @property
+    def summaries(self) -> Amount:
+        """Compactions' own calls."""
+        return self._amount(cause=Cause.SUMMARY)
+
+    @property
+    def rebuilds(self) -> Amount:
+        """Writing the prefix again after compactions."""
+        return self._amount(cause=Cause.COMPACTION)
+
+    def of(self, part: str) -> tuple[Entry, ...]:
+        """The causes of one part, the dearest first."""
+        return tuple(entry for entry in self.entries if entry.part == part)
+
+    @property
+    def expected_causes(self) -> tuple[Entry, ...]:
+        """What was rebuilt beside compactions."""
+        return tuple(e for e in self.of(Part.EXPECTED) if e.cause not in (Cause.SUMMARY, Cause.COMPACTION))
+
+    @property
+    def avoidable_causes(self) -> tuple[Entry, ...]:
+        """Why it could have been avoided."""
+        return self.of(Part.AVOIDABLE)
 
     @property
     def expected_is_bound(self) -> bool:
@@ -75,41 +98,45 @@ class Ledger:
         return self.rebuilds.calls > self.summaries.calls
 
     @property
-    def shares(self) -> "Shares":
-        """Each part of the bill in percent."""
-        return Shares(*(_percent(usd, self.billed_usd) for usd in self.parts))
-
-    @property
     def parts(self) -> tuple[Decimal, Decimal, Decimal, Decimal]:
         """Needed, expected, avoidable, not explained."""
         return (self.needed_usd, self.expected.usd, self.avoidable.usd, self.not_explained.usd)
 
     @property
-    def needed_usd(self) -> Decimal:
-        """What is left of the bill."""
-        return self.billed_usd - self.expected.usd - self.avoidable.usd - self.not_explained.usd
+    def residual_usd(self) -> Decimal:
+        """The bill less its parts: zero, unless calls wait to be worked out."""
+        return self.billed_usd - sum(self.parts, ZERO)
+
+    @property
+    def shares(self) -> Shares:
+        """Each part of the bill in percent."""
+        return Shares(*(_percent(usd, self.billed_usd) for usd in self.parts))
+
+    def _amount(self, *, part: str = "", cause: str = "") -> Amount:
+        chosen = [e for e in self.entries if (not part or e.part == part) and (not cause or e.cause == cause)]
+        return Amount(
+            sum((e.usd for e in chosen if e.usd is not None), ZERO),
+            sum(e.calls for e in chosen),
+            sum(e.tokens for e in chosen),
+        )
 
 
 def _percent(part: Decimal, whole: Decimal) -> str:
     return figures.percent(int(part * MICRO), int(whole * MICRO)) if part else ""
 
 
-def ledger(billed_usd: Decimal | None, entries: Iterable[Entry]) -> Ledger | None:
-    """Divide a bill; `entries` need to hold only compactions' own calls and calls with a miss."""
+def ledger(billed_usd: Decimal | None, needed_usd: Decimal | None, entries: Iterable[Entry]) -> Ledger | None:
+    """The ledger of a bill; None where nothing is priced. Entries of one cause are added up."""
     if billed_usd is None:
         return None
-    found: dict[str, Part] = {}
+    found: dict[str, Entry] = {}
     for entry in entries:
-        if entry.purpose == Purpose.COMPACTION:
-            name, usd = "summary", entry.cost_usd
-        else:
-            name, usd = entry.cause, entry.miss_cost_usd
-        found[name] = found.get(name, Part()) + Part(usd or ZERO, entry.calls)
-    return Ledger(
-        billed_usd,
-        summaries=found.get("summary", Part()),
-        rebuilds=found.get(Cause.COMPACTION, Part()),
-        model_switches=found.get(Cause.MODEL_SWITCH, Part()),
-        pauses=found.get(Cause.PAUSE, Part()),
-        not_explained=found.get(Cause.UNEXPLAINED, Part()),
-    )
+        held = found.get(entry.cause)
+        found[entry.cause] = _plus(held, entry) if held else entry
+    dearest = sorted(found.values(), key=lambda e: (-(e.usd or ZERO), e.cause))
+    return Ledger(billed_usd, ZERO if needed_usd is None else needed_usd, tuple(dearest))
+
+
+def _plus(a: Entry, b: Entry) -> Entry:
+    usd = b.usd if a.usd is None else a.usd if b.usd is None else a.usd + b.usd
+    return Entry(a.cause, a.part, a.calls + b.calls, a.tokens + b.tokens, usd)

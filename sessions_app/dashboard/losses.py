@@ -1,17 +1,23 @@
-"""Cache losses of a session: what was expected, what was read, what it cost, what the numbers rule out."""
+"""Cache losses of a session: what was expected, what was read, what it cost, why, and what is ruled out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
-from ecm_site.common import figures
-from sessions_app.dashboard import words
+from sessions_app.dashboard import cause_words
 from sessions_app.dashboard.call_lines import PAGE_SIZE, href_of
-from sessions_app.dashboard.findings import LEAST_TOKENS
-from sessions_app.kernel.misses import TTL_1H_SECONDS, TTL_5M_SECONDS, Cause
+from sessions_app.dashboard.cause_words import CheckLine
+from sessions_app.kernel.causes import Cause, Confidence, Part
 from sessions_app.models import Call
 
 MOST_CARDS = 12
+
+SAYS = {
+    "provider": "said by the provider",
+    "record": "by the host’s own record",
+    "arithmetic": "from usage and time",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +27,14 @@ class LossCard:
     call: Call
     expected: int
     cause: str
-    #: True where usage, time and model prove the cause.
+    #: "proved, said by the provider", "likely, from usage and time", "guess, from usage and time".
+    standing: str
     is_proved: bool
-    ruled_out: tuple[str, ...]
+    also: tuple[str, ...]
+    ruled_out: tuple[CheckLine, ...]
+    open: tuple[CheckLine, ...]
+    settles: str
+    fix: str
     href: str
     #: The dearest is shown open.
     is_open: bool = False
@@ -34,57 +45,40 @@ class LossCard:
         return self.call.miss_cost_usd
 
 
-def loss_cards(calls: Sequence[Call]) -> tuple[tuple[LossCard, ...], int]:
-    """The largest losses in the order of calls, and how many smaller ones are left out.
+def is_loss(call: Call) -> bool:
+    """Tokens sent again that no compaction or clearing explains, enough of them to look into."""
+    wanted = (Cause.COMPACTION, Cause.CONTEXT_EDIT, Cause.SUMMARY, Cause.SMALL)
+    return bool(call.miss_cause) and call.miss_cause not in wanted
 
-    A loss after a compaction is part of that compaction's cost; below the smallest cacheable prompt there is none.
-    """
-    before: dict[str, Call] = {}
-    found: list[LossCard] = []
+
+def loss_cards(calls: Sequence[Call], host: str) -> tuple[tuple[LossCard, ...], int]:
+    """The largest losses in the order of calls, and how many smaller ones are left out."""
     is_paged = len(calls) > PAGE_SIZE
-    for call in calls:
-        if call.purpose != "turn":
-            continue
-        previous = before.get(call.thread)
-        before[call.thread] = call
-        explained = call.miss_cause in ("", Cause.COMPACTION)
-        if previous is not None and not explained and call.missed_tokens >= LEAST_TOKENS:
-            found.append(_card(previous, call, href_of(call, is_paged=is_paged)))
-    largest = sorted(found, key=lambda card: (-card.call.missed_tokens, card.call.number))[:MOST_CARDS]
-    largest[:1] = [replace(card, is_open=True) for card in largest[:1]]
-    return tuple(sorted(largest, key=lambda card: card.call.number)), len(found) - len(largest)
+    lost = [call for call in calls if is_loss(call)]
+    chosen = sorted(lost, key=lambda call: (-call.missed_tokens, call.number))[:MOST_CARDS]
+    cards = [card_of(call, host, href_of(call, is_paged=is_paged)) for call in chosen]
+    cards[:1] = [replace(card, is_open=True) for card in cards[:1]]
+    return tuple(sorted(cards, key=lambda card: card.call.number)), len(lost) - len(chosen)
 
 
-def _card(previous: Call, call: Call, href: str) -> LossCard:
+def card_of(call: Call, host: str, href: str = "") -> LossCard:
+    """What is known of one miss."""
+    detail: Mapping[str, Any] = call.miss_detail or {}
+    is_proved = call.miss_part != Part.UNEXPLAINED
     return LossCard(
         call=call,
-        expected=call.cache_read + call.missed_tokens,
-        cause=words.word(words.CAUSES, call.miss_cause),
-        is_proved=call.miss_cause != Cause.UNEXPLAINED,
-        ruled_out=_ruled_out(previous, call) if call.miss_cause == Cause.UNEXPLAINED else _shown(previous, call),
+        expected=int(detail.get("expected", 0)),
+        cause=cause_words.sentence(call.miss_cause),
+        standing=f"{call.miss_confidence}, {SAYS.get(call.miss_says, call.miss_says)}",
+        is_proved=is_proved,
+        also=tuple(cause_words.name(str(check[0])) for check in detail.get("also", ())),
+        ruled_out=_lines(detail.get("ruled_out", ())),
+        open=() if call.miss_confidence == Confidence.PROVED else _lines(detail.get("open", ())),
+        settles="" if is_proved else cause_words.settles(host),
+        fix=cause_words.fix(call.miss_cause, host),
         href=href,
     )
 
 
-def _pause(previous: Call, call: Call) -> str:
-    seconds = max((call.started_at - (previous.ended_at or previous.started_at)).total_seconds(), 0.0)
-    return figures.duration(seconds)
-
-
-def _limit(previous: Call) -> str:
-    hourly = previous.cache_write_1h > previous.cache_write_5m
-    return figures.duration(TTL_1H_SECONDS if hourly else TTL_5M_SECONDS)
-
-
-def _ruled_out(previous: Call, call: Call) -> tuple[str, ...]:
-    return (
-        f"a pause (call {previous.number} ended {_pause(previous, call)} before; the limit is {_limit(previous)})",
-        f"another model ({call.model or 'the same'}, as before)",
-        "a compaction (none between the two)",
-    )
-
-
-def _shown(previous: Call, call: Call) -> tuple[str, ...]:
-    if call.miss_cause == Cause.MODEL_SWITCH:
-        return (f"call {previous.number} ran on {previous.model}, this one on {call.model}",)
-    return (f"call {previous.number} ended {_pause(previous, call)} before; the cache lives {_limit(previous)}",)
+def _lines(checks: Sequence[cause_words.Check]) -> tuple[CheckLine, ...]:
+    return tuple(cause_words.check_line(check) for check in checks)

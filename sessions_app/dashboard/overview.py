@@ -101,7 +101,7 @@ def overview(user: Viewer, scope: Scope, now: datetime) -> OverviewPage:
     reasons = sums.reasons_of(user, scope, now)
     zones = sums.zones_of(current, scope)
     dearest = sums.dearest_of(inside, totals.cost_usd)
-    parts = ledger(totals.cost_usd, sums.entries_of(user, scope, since))
+    parts = ledger(totals.cost_usd, totals.needed_usd, sums.entries_of(user, scope, since))
     return OverviewPage(
         scope=scope,
         now=now,

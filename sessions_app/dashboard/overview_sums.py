@@ -15,9 +15,8 @@ from sessions_app.dashboard import shapes, sparks, words
 from sessions_app.dashboard.filters import in_scope
 from sessions_app.dashboard.ledger import Entry, Ledger
 from sessions_app.dashboard.scope import Scope, link_suffix
-from sessions_app.kernel.readings import Purpose
 from sessions_app.kernel.zones import Zone
-from sessions_app.models import Call, Compaction, Session, UsageSlot, Viewer
+from sessions_app.models import Compaction, MissSlot, Session, UsageSlot, Viewer
 
 MOST_DEAREST = 5
 #: At most so many columns in the small chart; longer periods are drawn by groups of days.
@@ -110,6 +109,7 @@ class Totals:
     cost_usd: Decimal | None
     no_cache_cost_usd: Decimal | None
     unpriced_calls: int
+    needed_usd: Decimal | None = None
 
     @property
     def saved_usd(self) -> Decimal | None:
@@ -124,7 +124,8 @@ def rows_of(slots: QuerySet[UsageSlot], scope: Scope, now: datetime) -> list[Day
     since = scope.period.since(now)
     if since is not None and scope.period.days is not None:
         slots = slots.filter(slot_at__gte=since - timedelta(days=scope.period.days))
-    sums = ("calls", "aux_calls", "cost_usd", "no_cache_cost_usd", "unpriced_calls", *(z.lower() for z in Zone))
+    money = ("cost_usd", "no_cache_cost_usd", "needed_usd")
+    sums = ("calls", "aux_calls", *money, "unpriced_calls", *(z.lower() for z in Zone))
     day = TruncDate("slot_at", tzinfo=UTC)
     by_day = slots.values(day=day).annotate(**{f"{name}_sum": Sum(name) for name in sums}).order_by("day")
     return [dict(row) for row in by_day]
@@ -144,6 +145,7 @@ def totals_of(rows: list[DayRow], sessions: int) -> Totals:
         cost_usd=_money(rows, "cost_usd_sum"),
         no_cache_cost_usd=_money(rows, "no_cache_cost_usd_sum"),
         unpriced_calls=sum(row["unpriced_calls_sum"] for row in rows),
+        needed_usd=_money(rows, "needed_usd_sum"),
     )
 
 
@@ -237,15 +239,12 @@ def dearest_of(slots: QuerySet[UsageSlot], whole: Decimal | None) -> tuple[Deare
 
 
 def entries_of(user: Viewer, scope: Scope, since: datetime | None) -> list[Entry]:
-    """Compactions’ own calls and calls with a miss, by purpose and cause."""
-    calls = Call.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
+    """Misses and compactions’ own calls of the period by cause."""
+    slots = MissSlot.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
     if since is not None:
-        calls = calls.filter(started_at__gte=since)
-    counted = calls.filter(~Q(miss_cause="") | Q(purpose=Purpose.COMPACTION))
-    rows = counted.values("purpose", "miss_cause").annotate(
-        n=Count("pk"), cost=Sum("cost_usd"), miss=Sum("miss_cost_usd")
-    )
-    return [Entry(r["purpose"], r["miss_cause"], r["n"], r["cost"], r["miss"]) for r in rows]
+        slots = slots.filter(slot_at__gte=since)
+    rows = slots.values("cause", "part").annotate(n=Sum("misses"), sent=Sum("tokens"), usd=Sum("cost_usd"))
+    return [Entry(r["cause"], r["part"], r["n"], r["sent"], r["usd"]) for r in rows.order_by()]
 
 
 def strip_of(parts: Ledger | None) -> sparks.Strip:

@@ -6,8 +6,8 @@ from sessions_app.dashboard import charts, words
 from sessions_app.dashboard.call_lines import CallLine
 from sessions_app.dashboard.compaction_cards import counts
 from sessions_app.dashboard.findings import LEAST_TOKENS
+from sessions_app.dashboard.losses import is_loss
 from sessions_app.dashboard.shapes import Cut, Sample, Timeline
-from sessions_app.kernel.misses import Cause
 from sessions_app.kernel.readings import Purpose
 from sessions_app.models import Call, Compaction
 
@@ -41,7 +41,7 @@ def _note(call: Call) -> str:
         return ""
     if call.purpose != Purpose.TURN:
         return "summary" if call.purpose == Purpose.COMPACTION else "aux"
-    if call.miss_cause not in ("", Cause.COMPACTION) and call.missed_tokens >= max(call.cache_read, LEAST_TOKENS):
+    if is_loss(call) and call.missed_tokens >= max(call.cache_read, LEAST_TOKENS):
         return "loss"
     return "agent" if call.thread else ""
 

@@ -6,6 +6,7 @@ from ecm_site.common import figures
 from sessions_app.dashboard.call_lines import PAGE_SIZE, href_of
 from sessions_app.dashboard.compaction_cards import counts
 from sessions_app.dashboard.findings import Loss, SessionFacts
+from sessions_app.dashboard.losses import is_loss
 from sessions_app.models import Call, Compaction, Session
 
 
@@ -54,8 +55,6 @@ def _gauge(session: Session) -> str:
 
 def _large_losses(calls: Sequence[Call]) -> tuple[Loss, ...]:
     found = (
-        Loss(call.number, call.missed_tokens, call.cache_read, call.miss_cost_usd)
-        for call in calls
-        if call.miss_cause not in ("", "compaction")
+        Loss(call.number, call.missed_tokens, call.cache_read, call.miss_cost_usd) for call in calls if is_loss(call)
     )
     return tuple(loss for loss in found if loss.is_large)

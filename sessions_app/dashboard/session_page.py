@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -117,7 +118,7 @@ def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: date
     names = {thread.key: _thread_name(thread) for thread in threads}
     lines = call_lines(calls, names, session.window)
     cards = compaction_cards(compactions, calls)
-    losses, more = loss_cards(calls)
+    losses, more = loss_cards(calls, session.host)
     return SessionPage(
         session=session,
         now=now,
@@ -129,7 +130,7 @@ def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: date
         timeline=timeline_of(lines, compactions, session.window),
         has_agents=any(call.thread and call.occupancy is not None for call in calls),
         calls=pages_of(lines, parameters),
-        ledger=ledger(session.cost_usd, [_entry(call) for call in calls]),
+        ledger=_ledger(session, calls),
         losses=losses,
         more_losses=more,
         compactions=cards,
@@ -155,8 +156,15 @@ def _thread_name(thread: Thread) -> str:
     return f"{thread.agent_type or 'subagent'} {thread.key[:8]}"
 
 
-def _entry(call: Call) -> Entry:
-    return Entry(call.purpose, call.miss_cause, 1, call.cost_usd, call.miss_cost_usd)
+def _ledger(session: Session, calls: Sequence[Call]) -> Ledger | None:
+    entries = [
+        Entry(call.miss_cause, call.miss_part, 1, call.missed_tokens, call.miss_cost_usd)
+        for call in calls
+        if call.miss_cause
+    ]
+    needed = [call.needed_usd for call in calls if call.needed_usd is not None]
+    # Counters alone have no call to look into: their sum is as it is.
+    return ledger(session.cost_usd, sum(needed, Decimal()), entries) if calls else None
 
 
 def _warnings(session: Session) -> tuple[WarningLine, ...]:

@@ -2,13 +2,15 @@
 
 from django.urls import path
 
-from sessions_app.dashboard import connect_views, policy_views, views
+from sessions_app.dashboard import connect_views, ledger_views, policy_views, views
 
 urlpatterns = [
     path("", views.show_overview, name="overview"),
     path("sessions/", views.list_sessions, name="sessions"),
     path("sessions/<int:pk>/", views.show_session, name="session"),
+    path("sessions/<int:pk>/calls/<int:number>/", ledger_views.show_call, name="call"),
     path("s/<int:pk>", views.short_link, name="session-short"),
+    path("s/<int:pk>/calls/<int:number>", ledger_views.short_call, name="call-short"),
     path("compactions/", views.show_compactions, name="compactions"),
     path("context/", views.show_context, name="context"),
     path("sources/", connect_views.show_sources, name="sources"),

@@ -51,12 +51,6 @@ SIGNALS = {
     "pre_hook": "hook before",
     "micro": "clearing record",
 }
-CAUSES = {
-    "compaction": "the first call after a compaction: expected",
-    "model_switch": "the model was changed, and caches are not shared between models",
-    "pause": "the pause was longer than the cache lives",
-    "unexplained": "not proved: the prefix changed, or the provider dropped it",
-}
 #: After a count: one, and any other number.
 LOWER_BOUNDS = {
     "compaction_call_unseen": (

@@ -7,18 +7,15 @@ is observed: the call's own price against the same call with the cleared tokens 
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from sessions_app.kernel import money
+from sessions_app.kernel.charges import Prices
 from sessions_app.kernel.compactions import Kind, State
 from sessions_app.kernel.facts import CallFact, ClearingFact, ClearingKind, CompactionFact, Leaves
-from sessions_app.kernel.misses import is_late
 from sessions_app.kernel.money import EXACT
+from sessions_app.kernel.pauses import is_late
 from sessions_app.kernel.readings import Purpose
 from sessions_app.kernel.worth import saving
-
-if TYPE_CHECKING:
-    from sessions_app.kernel.fold import Prices
 
 #: A front that is lost call after call while the size stands still: so many calls in a row.
 FRONT_CALLS = 3
@@ -26,7 +23,7 @@ FRONT_CALLS = 3
 STANDS_STILL, FRONT_LEAST = 2_000, 20_000
 
 
-def clearings(calls: Sequence[CallFact], compactions: Sequence[CompactionFact], prices: "Prices") -> list[ClearingFact]:
+def clearings(calls: Sequence[CallFact], compactions: Sequence[CompactionFact], prices: Prices) -> list[ClearingFact]:
     """Clearings of a session, in the order of its calls."""
     chains: dict[str, list[CallFact]] = {}
     for call in calls:
@@ -89,7 +86,7 @@ def _fact(
     kind: ClearingKind,
     uses: int | None,
     tokens: int,
-    prices: "Prices",
+    prices: Prices,
 ) -> ClearingFact:
     call, before = chain[at], chain[at - 1] if at else None
     later = chain[at + 1 : end]
@@ -112,7 +109,7 @@ def _fact(
     )
 
 
-def _cost(before: CallFact, call: CallFact, tokens: int, prices: "Prices") -> Decimal | None:
+def _cost(before: CallFact, call: CallFact, tokens: int, prices: Prices) -> Decimal | None:
     """The call's price less that of going on: all that was held is read, or written where it is cold."""
     held = before.leaves.cache_read + before.leaves.cache_write_5m + before.leaves.cache_write_1h
     prompt = call.leaves.prompt + tokens

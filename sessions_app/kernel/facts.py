@@ -104,9 +104,8 @@ class CallFact:
     flags: tuple[str, ...]
     cleared_uses: int | None = None
     cleared_tokens: int | None = None
-    missed_tokens: int = 0
-    miss_cause: str = ""
-    miss_cost_usd: Decimal | None = None
+    #: What records tell beside usage; keys are those of `calls_sent.EVIDENCE`, only where there is something to tell.
+    evidence: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

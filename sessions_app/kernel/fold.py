@@ -5,19 +5,17 @@ recorded stories). Cost is O(n log n) in readings.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from decimal import Decimal
-from typing import Protocol
 
-from sessions_app.kernel import chain, gauges, identity, names, ownership, points, summary, tools, usage
+from sessions_app.kernel import chain, evidence, gauges, identity, names, ownership, points, summary, tools, usage
 from sessions_app.kernel.chain import Node
+from sessions_app.kernel.charges import Charge, Prices
 from sessions_app.kernel.clearings import clearings
 from sessions_app.kernel.compactions import LONGEST_MS, Kind, Sighting, State
-from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, Leaves, SessionFold
+from sessions_app.kernel.facts import CallFact, CompactionFact, FoldInput, SessionFold
 from sessions_app.kernel.inferred import inferred
 from sessions_app.kernel.joins import gathered
-from sessions_app.kernel.misses import misses, with_misses
 from sessions_app.kernel.ownership import OwnedCall
 from sessions_app.kernel.readings import (
     CONVENTION_SUSPECT,
@@ -37,27 +35,6 @@ from sessions_app.kernel.zones import Window
 CLOCK_SLACK_MS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """What a call costs at list price, what it would cost without a cache, and by which row."""
-
-    cost_usd: Decimal
-    no_cache_cost_usd: Decimal
-    price_id: int | None
-
-
-class Prices(Protocol):
-    """What the fold asks of a price book."""
-
-    def window(self, model: str) -> int | None:
-        """The window that the model is known for."""
-
-    def charge(
-        self, model: str, at: datetime, leaves: Leaves, *, fast: bool = False, web_searches: int = 0
-    ) -> Charge | None:
-        """The price of one call; None when the model has no price at that time."""
-
-
 def fold(given: FoldInput, prices: Prices) -> SessionFold:
     """Fold one session."""
     owned, found, heritage = ownership.divide(given, summary.clock(given.readings))
@@ -67,14 +44,14 @@ def fold(given: FoldInput, prices: Prices) -> SessionFold:
     call_facts = _call_facts(given, sequence, base_depth, prices)
     compaction_facts = _compaction_facts(sequence, found, call_facts)
     compaction_facts += inferred(given.readings, call_facts, compaction_facts)
-    rebuilt = frozenset(c.next_call for c in compaction_facts if c.next_call and c.kind is Kind.COMPACTION)
-    call_facts = with_misses(call_facts, misses(call_facts, rebuilt, prices))
     compaction_facts = with_rereads(with_worths(compaction_facts, call_facts, prices), steps)
+    cleared = clearings(call_facts, compaction_facts, prices)
+    call_facts = evidence.with_events(call_facts, compaction_facts, cleared)
     return summary.assemble(
         given,
         calls=call_facts,
         compactions=compaction_facts,
-        clearings=clearings(call_facts, compaction_facts, prices),
+        clearings=cleared,
         tools=tools.facts(steps),
         inherited=heritage.calls,
         base_depth=base_depth,
@@ -221,6 +198,7 @@ def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, price
         flags=_flags(call, bool(window_suspect)),
         cleared_uses=reading.cleared_uses,
         cleared_tokens=reading.cleared_tokens,
+        evidence=evidence.of_reading(reading),
     )
 
 

@@ -7,13 +7,14 @@ boundaries and telemetry carry the host's; hooks and gauges only that of their r
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
+from sessions_app.kernel.charges import Prices
 from sessions_app.kernel.facts import Leaves
 from sessions_app.kernel.joins import by_key, join_fields, largest
-from sessions_app.kernel.misses import TTL_1H_SECONDS, TTL_5M_SECONDS, as_read
+from sessions_app.kernel.mechanisms import TTL_1H_SECONDS, TTL_5M_SECONDS
 from sessions_app.kernel.readings import (
     CallReading,
     CompactionReading,
@@ -28,9 +29,6 @@ from sessions_app.kernel.readings import (
 from sessions_app.kernel.times import when
 from sessions_app.kernel.usage import leaves_of
 from sessions_app.kernel.zones import DEFAULT_LINES, Thresholds, Window, WindowOrigin, Zone, zone_of
-
-if TYPE_CHECKING:
-    from sessions_app.kernel.fold import Prices
 
 #: Tool uses kept that no call is known for yet; more than that is a broken client.
 MOST_PENDING = 50
@@ -173,7 +171,7 @@ class Now:
     cold_costs_usd: Decimal | None
 
 
-def now(state: LiveState, prices: "Prices", thresholds: Thresholds = DEFAULT_LINES) -> Now:
+def now(state: LiveState, prices: Prices, thresholds: Thresholds = DEFAULT_LINES) -> Now:
     """What is known of the thread now."""
     occupancy = _occupancy(state)
     window = _window(state, prices)
@@ -216,7 +214,7 @@ def _behind(state: LiveState, received_ms: int) -> int:
     return sum(1 for at in state.tools.values() if at > received_ms)
 
 
-def _window(state: LiveState, prices: "Prices") -> Window:
+def _window(state: LiveState, prices: Prices) -> Window:
     if state.gauge and state.gauge.window:
         return Window(state.gauge.window, WindowOrigin.STATED)
     if state.use and state.use.window:
@@ -234,7 +232,7 @@ def _expiry(state: LiveState) -> tuple[str | None, int | None, bool]:
     return _at(state.use.at_ms + seconds * 1000), seconds, state.written is None
 
 
-def _cold(state: LiveState, prices: "Prices") -> Decimal | None:
+def _cold(state: LiveState, prices: Prices) -> Decimal | None:
     """What it would cost more to write the held prefix again than to read it."""
     use = state.use
     if use is None:
@@ -242,7 +240,7 @@ def _cold(state: LiveState, prices: "Prices") -> Decimal | None:
     hourly = state.written is not None and state.written[1] == TTL_1H_SECONDS
     written = Leaves(cache_write_1h=use.held) if hourly else Leaves(cache_write_5m=use.held)
     cold = prices.charge(use.model, when(use.at_ms), written)
-    warm = prices.charge(use.model, when(use.at_ms), as_read(written, use.held))
+    warm = prices.charge(use.model, when(use.at_ms), Leaves(cache_read=use.held))
     return cold.cost_usd - warm.cost_usd if cold and warm else None
 
 

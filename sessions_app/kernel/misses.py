@@ -1,115 +1,177 @@
-"""Cache misses by arithmetic: what a call should have read again, what it did not, and what that cost.
+"""Misses: what a call should have read from the cache, what it did not, why, and the bill in four parts.
 
-Expected read E = min(read + written of the call before, prompt of this one); missed M = max(0, E - read).
-After a compaction the prefix is new: what is written then is rebuild. A cause is named only where usage,
-time and model prove it; the rest stays `unexplained`.
+Expected read E = min(read + written of the turn before, prompt of this one); missed M = max(0, E - read).
+After a compaction the prefix is new: what is written then is rebuild. Each call is worked out from a few
+neighbours of its thread alone, so that a new call costs the same however long the session is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from sessions_app.kernel.facts import CallFact, Leaves
-from sessions_app.kernel.money import EXACT
+from sessions_app.kernel import cache_check, parts
+from sessions_app.kernel.calls_sent import Case, Sent
+from sessions_app.kernel.causes import (
+    FLAT_PERCENT,
+    PART_OF,
+    RUN,
+    Cause,
+    Check,
+    Confidence,
+    Part,
+    Says,
+    Standing,
+    checks,
+)
+from sessions_app.kernel.parts import Shift
 from sessions_app.kernel.readings import Purpose
 
-if TYPE_CHECKING:
-    from sessions_app.kernel.fold import Prices
-
-TTL_5M_SECONDS = 300
-TTL_1H_SECONDS = 3_600
-
-
-class Cause(StrEnum):
-    """Why tokens were sent again."""
-
-    COMPACTION = "compaction"
-    MODEL_SWITCH = "model_switch"
-    PAUSE = "pause"
-    UNEXPLAINED = "unexplained"
+#: So many turns before a call may matter for it, and so many after it.
+BEFORE, AFTER = 8, RUN - 1
+#: Below both, a shortfall is too small to have a cause: tokens, and percent of what was expected.
+LEAST_TOKENS, LEAST_PERCENT = 2_048, 5
+#: Causes by which there is nothing to read at all: all of the prompt before could have been cached.
+_WITHOUT_CACHE = (Cause.BELOW_MINIMUM, Cause.DISABLED)
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """Tokens of one call that a warm cache would have held, why it did not, and the extra cost."""
+    """Tokens that were sent again: the cause, who says so, and what became of the other causes.
 
-    tokens: int
+    `checks` holds every cause that was looked at, the naming one included.
+    """
+
     cause: Cause
-    cost_usd: Decimal | None
+    confidence: Confidence
+    says: Says
+    expected_tokens: int
+    missed_tokens: int
+    shifts: tuple[Shift, ...]
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def part(self) -> Part:
+        """Where its extra is booked."""
+        return PART_OF[self.cause]
+
+    def others(self, standing: Standing) -> tuple[Check, ...]:
+        """Other causes of this standing, each once; one that holds is not open as well."""
+        holding = {c.cause for c in self.checks if c.standing is Standing.HOLDS} | {self.cause}
+        if standing is Standing.HOLDS:
+            rest = holding - {self.cause, Cause.UNKNOWN}
+            return tuple(c for c in self.checks if c.cause in rest and c.standing is standing)
+        return tuple(c for c in self.checks if c.standing is standing and c.cause not in holding)
 
 
-def misses(calls: Sequence[CallFact], after_compaction: frozenset[str], prices: "Prices") -> dict[str, Miss]:
-    """Misses by call key; `calls` in causal order, `after_compaction` the first calls after one."""
-    before: dict[str, CallFact] = {}
-    found: dict[str, Miss] = {}
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One call's bill: needed + extra = cost. None: the call has no price."""
+
+    needed_usd: Decimal | None
+    extra_usd: Decimal | None
+    miss: Miss | None = None
+    #: It sent again what had been sent a moment before (kernel/cache_check.py).
+    is_repeat: bool = False
+
+
+def explain(
+    calls: Iterable[Sent], *, first_prompts: Mapping[str, int] | None = None, only: Collection[str] | None = None
+) -> dict[str, Explained]:
+    """Each call's bill by key; `calls` in causal order.
+
+    To work out a few calls alone, name them in `only` and give BEFORE turns before and AFTER after them with the
+    prompt of each thread's first turn: the outcome is the same as from all calls.
+    """
+    threads: dict[str, list[Sent]] = defaultdict(list)
+    found: dict[str, Explained] = {}
     for call in calls:
-        if call.purpose is not Purpose.TURN:
-            continue
-        previous = before.get(call.thread)
-        before[call.thread] = call
-        if previous is None:
-            continue
-        if call.key in after_compaction:
-            tokens, cause = call.leaves.cache_write_5m + call.leaves.cache_write_1h, Cause.COMPACTION
-        else:
-            tokens, cause = _missed(previous, call), _cause(previous, call)
-        if tokens:
-            found[call.key] = Miss(tokens, cause, _extra(call, tokens, prices))
+        if call.is_turn:
+            threads[call.thread].append(call)
+        elif only is None or call.key in only:
+            found[call.key] = _aside(call)
+    for thread, turns in threads.items():
+        first = turns[0].leaves.prompt if first_prompts is None else first_prompts.get(thread)
+        for number, call in enumerate(turns):
+            if only is None or call.key in only:
+                before, after = turns[max(number - BEFORE, 0) : number], turns[number + 1 : number + 1 + AFTER]
+                entry = _explained(call, _miss(Case(call, tuple(before), tuple(after), first)))
+                repeats = cache_check.is_repeat(before[-1] if before else None, call)
+                found[call.key] = replace(entry, is_repeat=True) if repeats else entry
     return found
 
 
-def _missed(previous: CallFact, call: CallFact) -> int:
-    held = previous.leaves.cache_read + previous.leaves.cache_write_5m + previous.leaves.cache_write_1h
-    return max(0, min(held, call.leaves.prompt) - call.leaves.cache_read)
+def _aside(call: Sent) -> Explained:
+    """A compaction's own call is rebuild as a whole; other calls beside the conversation are needed."""
+    cost = call.cost_usd
+    if call.purpose != Purpose.COMPACTION:
+        return Explained(cost, None)
+    miss = Miss(Cause.SUMMARY, Confidence.PROVED, Says.RECORD, 0, 0, ())
+    return Explained(None if cost is None else Decimal(), cost, miss)
 
 
-def _cause(previous: CallFact, call: CallFact) -> Cause:
-    if previous.model != call.model:
-        return Cause.MODEL_SWITCH
-    return Cause.PAUSE if is_late(previous, call) else Cause.UNEXPLAINED
+def _explained(call: Sent, miss: Miss | None) -> Explained:
+    if call.price is None:
+        return Explained(None, None, miss)
+    shifts = miss.shifts if miss else ()
+    needed = parts.needed(call.leaves, shifts, call.price, fast=call.fast, web_searches=call.web_searches)
+    if miss is None or needed is None:
+        return Explained(needed, None, miss)
+    extra = parts.lost(call.leaves, shifts, call.price, fast=call.fast)
+    if miss.cause in _WITHOUT_CACHE and extra is not None and extra <= 0:
+        # The prompt grew so much that writing it would have cost more than reading the rest saved.
+        return Explained(call.cost_usd, None)
+    return Explained(needed, extra, miss)
 
 
-def is_late(previous: CallFact, call: CallFact) -> bool:
-    """Whether the pause between two calls outlived what the first one wrote or read."""
-    seconds = (call.started_at - (previous.ended_at or previous.started_at)).total_seconds()
-    hourly = previous.leaves.cache_write_1h > previous.leaves.cache_write_5m
-    return seconds > (TTL_1H_SECONDS if hourly else TTL_5M_SECONDS)
-
-
-def _extra(call: CallFact, tokens: int, prices: "Prices") -> Decimal | None:
-    """The price of the call less its price had the missed tokens been read."""
-    if call.cost_usd is None:
+def _miss(case: Case) -> Miss | None:
+    call, previous = case.call, case.previous
+    if call.follows == "compaction":
+        return _named(replace(case, expected=call.cached), call.written) if call.written else None
+    if previous is None:
         return None
-    warm = prices.charge(call.model, call.started_at, as_read(call.leaves, tokens))
-    cold = prices.charge(call.model, call.started_at, call.leaves)
-    return EXACT.subtract(cold.cost_usd, warm.cost_usd) if warm and cold else None
+    if _may_be_standing(case):
+        whole = replace(case, expected=min(previous.leaves.prompt, call.leaves.prompt))
+        found = _standing(whole)
+        if found is not None:
+            return found
+    case = replace(case, expected=min(previous.cached, call.leaves.prompt))
+    if not case.missed:
+        return None
+    if case.missed <= max(LEAST_TOKENS, case.expected * LEAST_PERCENT // 100):
+        shifts = parts.read_instead(call.leaves, case.missed)
+        return Miss(Cause.SMALL, Confidence.GUESS, Says.ARITHMETIC, case.expected, case.missed, shifts)
+    return _named(case, case.missed)
 
 
-def as_read(leaves: Leaves, tokens: int) -> Leaves:
-    """The same prompt with `tokens` read from the cache: taken from the larger class of writes first."""
-    classes = sorted(("cache_write_5m", "cache_write_1h"), key=lambda name: -getattr(leaves, name))
-    moved: dict[str, int] = {}
-    rest = tokens
-    for name in (*classes, "uncached_input"):
-        taken = min(rest, getattr(leaves, name))
-        moved[name] = getattr(leaves, name) - taken
-        rest -= taken
-    unknown = min(leaves.cache_write_unknown_ttl, moved["cache_write_5m"])
-    return replace(leaves, **moved, cache_read=leaves.cache_read + tokens - rest, cache_write_unknown_ttl=unknown)
+def _named(case: Case, missed: int) -> Miss:
+    looked = checks(case)
+    cause = next(c for c in looked if c.standing is Standing.HOLDS)
+    shifts = parts.read_instead(case.call.leaves, missed)
+    return Miss(cause.cause, cause.confidence, cause.says, case.expected, missed, shifts, looked)
 
 
-def with_misses(calls: Sequence[CallFact], found: Mapping[str, Miss]) -> list[CallFact]:
-    """The calls with their miss written in."""
-    return [
-        replace(
-            call,
-            missed_tokens=found[call.key].tokens,
-            miss_cause=str(found[call.key].cause),
-            miss_cost_usd=found[call.key].cost_usd,
-        )
-        if call.key in found
-        else call
-        for call in calls
-    ]
+def _may_be_standing(case: Case) -> bool:
+    """Whether the cache stands still or is not there at all; cheap, as it is asked of every call."""
+    call, before = case.call, case.before
+    if call.is_uncached:
+        return call.tells_cache
+    if len(before) < RUN - 1:
+        return False
+    difference = abs(call.leaves.cache_read - before[-1].leaves.cache_read)
+    return difference * 100 <= call.leaves.cache_read * FLAT_PERCENT
+
+
+def _standing(case: Case) -> Miss | None:
+    """A miss that the turn before does not show, because nothing of it was ever cached."""
+    if case.missed <= 0:
+        return None
+    looked = checks(case)
+    cause = next(c for c in looked if c.standing is Standing.HOLDS)
+    if cause.cause in _WITHOUT_CACHE:
+        shifts = parts.cached_instead(case.call.leaves, case.missed)
+    elif cause.cause is Cause.NOT_ADVANCING and case.missed > max(LEAST_TOKENS, case.expected * LEAST_PERCENT // 100):
+        shifts = parts.read_instead(case.call.leaves, case.missed)
+    else:
+        return None
+    return Miss(cause.cause, cause.confidence, cause.says, case.expected, case.missed, shifts, looked)

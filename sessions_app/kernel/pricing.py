@@ -13,8 +13,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from sessions_app.kernel import names
+from sessions_app.kernel.charges import Charge
 from sessions_app.kernel.facts import Leaves
-from sessions_app.kernel.fold import Charge
 from sessions_app.kernel.money import EXACT
 
 PER_MILLION = -6
@@ -53,6 +53,8 @@ class Price:
     fast_multiplier: Decimal | None = None
     web_search_usd: Decimal | None = None
     window: int | None = None
+    #: The smallest prompt that is cached at all, in tokens; None where it is not known.
+    min_prefix: int | None = None
     id: int | None = None
 
     def rates(self, prompt_tokens: int) -> Rates:
@@ -129,6 +131,7 @@ class PriceBook:
         self._rows = {
             model: sorted(group, key=lambda p: (p.valid_from, p.id or 0, p.provider)) for model, group in rows.items()
         }
+        self._by_id = {p.id: p for group in self._rows.values() for p in group}
         self._starts = {model: [p.valid_from for p in group] for model, group in self._rows.items()}
 
     def __len__(self) -> int:
@@ -140,6 +143,10 @@ class PriceBook:
             if name in self._rows:
                 return self._in_force(name, at)
         return None
+
+    def row(self, row_id: int | None) -> Price | None:
+        """The row of this id."""
+        return self._by_id.get(row_id) if row_id is not None else None
 
     def _in_force(self, name: str, at: datetime) -> Price | None:
         begun = bisect_right(self._starts[name], at)

@@ -8,17 +8,15 @@ would have is not in these numbers.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from sessions_app.kernel import money
+from sessions_app.kernel.charges import Prices
 from sessions_app.kernel.compactions import Kind, State
 from sessions_app.kernel.facts import CallFact, CompactionFact, Leaves, Worth
-from sessions_app.kernel.misses import as_read, is_late
 from sessions_app.kernel.money import EXACT
+from sessions_app.kernel.parts import as_read
+from sessions_app.kernel.pauses import is_late
 from sessions_app.kernel.readings import Purpose
-
-if TYPE_CHECKING:
-    from sessions_app.kernel.fold import Prices
 
 #: No host that we know lets a summary be longer, in tokens.
 LONGEST_SUMMARY = 32_000
@@ -27,7 +25,7 @@ REPLACED = (State.COMPLETED, State.SUMMARY_ONLY)
 
 
 def with_worths(
-    compactions: Sequence[CompactionFact], calls: Sequence[CallFact], prices: "Prices"
+    compactions: Sequence[CompactionFact], calls: Sequence[CallFact], prices: Prices
 ) -> list[CompactionFact]:
     """The compactions, each with its worth; `calls` and `compactions` of one session in causal order."""
     by_key = {call.key: call for call in calls}
@@ -65,7 +63,7 @@ def _worth(
     turns: Sequence[CallFact],
     first: int,
     end: int | None,
-    prices: "Prices",
+    prices: Prices,
 ) -> Worth:
     later = turns[first:end]
     before = turns[first - 1] if first else None
@@ -86,7 +84,7 @@ def _worth(
     )
 
 
-def _most(before: CallFact | None, tokens: int | None, prices: "Prices") -> Decimal | None:
+def _most(before: CallFact | None, tokens: int | None, prices: Prices) -> Decimal | None:
     """The whole context written anew for an hour, and the longest summary that a host asks for."""
     if before is None or tokens is None:
         return None
@@ -95,7 +93,7 @@ def _most(before: CallFact | None, tokens: int | None, prices: "Prices") -> Deci
     return charge.cost_usd if charge else None
 
 
-def _rewrite(call: CallFact, prices: "Prices") -> Decimal | None:
+def _rewrite(call: CallFact, prices: Prices) -> Decimal | None:
     """What writing the new prefix cost above reading it."""
     written = call.leaves.cache_write_5m + call.leaves.cache_write_1h
     cold = prices.charge(call.model, call.started_at, call.leaves)
@@ -103,7 +101,7 @@ def _rewrite(call: CallFact, prices: "Prices") -> Decimal | None:
     return EXACT.subtract(cold.cost_usd, warm.cost_usd) if cold and warm else None
 
 
-def saving(call: CallFact, gone: int | None, is_cold: bool, prices: "Prices") -> Decimal | None:
+def saving(call: CallFact, gone: int | None, is_cold: bool, prices: Prices) -> Decimal | None:
     """What the call would have cost more with `gone` tokens more; below zero where the context grew."""
     if gone is None:
         return None

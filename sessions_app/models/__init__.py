@@ -2,14 +2,16 @@
 
 from sessions_app.models.facts import ImportedFile, ReadingRow, VaultRecord
 from sessions_app.models.keys import ApiKey, EntryLink, KeyKind
+from sessions_app.models.ledger import AcceptedLoss, Marker
 from sessions_app.models.live import LiveThread
-from sessions_app.models.price import PriceRow
-from sessions_app.models.projections import Call, Clearing, Compaction, Thread, ToolUse, UsageSlot
+from sessions_app.models.price import PriceRow, Repricing
+from sessions_app.models.projections import Call, Clearing, Compaction, MissSlot, Thread, ToolUse, UsageSlot
 from sessions_app.models.session import Host, Session
 from sessions_app.models.source import Billing, BillingMode, SourceRow
 from sessions_app.models.tenancy import Developer, Membership, Organisation, Project, Role, Team, Viewer
 
 __all__ = [
+    "AcceptedLoss",
     "ApiKey",
     "Billing",
     "BillingMode",
@@ -22,11 +24,14 @@ __all__ = [
     "ImportedFile",
     "KeyKind",
     "LiveThread",
+    "Marker",
     "Membership",
+    "MissSlot",
     "Organisation",
     "PriceRow",
     "Project",
     "ReadingRow",
+    "Repricing",
     "Role",
     "Session",
     "SourceRow",

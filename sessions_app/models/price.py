@@ -29,12 +29,18 @@ class PriceRow(models.Model):
     fast_multiplier = models.DecimalField(max_digits=8, decimal_places=2, null=True)
     web_search_usd = models.DecimalField(max_digits=10, decimal_places=6, null=True)
     window = models.PositiveIntegerField(null=True)
+    #: The smallest prompt that is cached at all; null: as the built-in table says.
+    min_prefix = models.PositiveIntegerField(null=True)
+    #: A later row of the same day corrects an earlier one; neither is changed.
+    revision = models.PositiveSmallIntegerField(default=0)
+    added_at = models.DateTimeField(null=True)
+    added_by = models.CharField(max_length=150, blank=True)
     source = models.CharField(max_length=120)
     checked_at = models.DateField(null=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["model", "provider", "valid_from"], name="price_row_once"),
+            models.UniqueConstraint(fields=["model", "provider", "valid_from", "revision"], name="price_row_once"),
             models.CheckConstraint(condition=Q(input__gte=0, output__gte=0), name="price_not_negative"),
             models.CheckConstraint(
                 condition=Q(valid_to__isnull=True) | Q(valid_to__gt=F("valid_from")), name="price_interval_forward"
@@ -43,3 +49,22 @@ class PriceRow(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} from {self.valid_from:%Y-%m-%d}"
+
+
+class Repricing(models.Model):
+    """One run over all calls that a new price row concerns; calls keep the figure that they had before."""
+
+    price_row = models.ForeignKey(PriceRow, on_delete=models.PROTECT, related_name="repricings")
+    requested_at = models.DateTimeField()
+    requested_by = models.CharField(max_length=150, blank=True)
+    #: Sessions up to this id are done.
+    cursor = models.BigIntegerField(default=0)
+    sessions = models.PositiveIntegerField(default=0)
+    calls = models.PositiveIntegerField(default=0)
+    #: Sums over the calls whose figure changed.
+    before_usd = models.DecimalField(max_digits=36, decimal_places=12, default=0)
+    after_usd = models.DecimalField(max_digits=36, decimal_places=12, default=0)
+    finished_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"repricing by {self.price_row}"

@@ -49,10 +49,28 @@ class Call(models.Model):
     depth = models.PositiveSmallIntegerField(default=0)
     tool_share_permille = models.PositiveIntegerField(null=True)
     externalize_age_calls = models.PositiveIntegerField(null=True)
+    #: What records tell beside usage (kernel/evidence.py): what a cause may rest on.
+    evidence = models.JSONField(default=dict)
+    #: False from the fold until the ledger has worked the call out; both happen in one transaction.
+    is_explained = models.BooleanField(default=False)
+    #: A prefix that was sent a moment before: it should be read (kernel/cache_check.py).
+    is_repeat = models.BooleanField(default=False)
+    #: What the call would have cost without its miss. Cost = needed + what the miss cost.
+    needed_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     #: Tokens that a warm cache would have held, why it did not, and what that cost more.
     missed_tokens = models.BigIntegerField(default=0)
-    miss_cause = models.CharField(max_length=16, blank=True)
+    miss_cause = models.CharField(max_length=32, blank=True)
     miss_cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    #: The part of the bill: expected, avoidable, unexplained.
+    miss_part = models.CharField(max_length=12, blank=True)
+    miss_confidence = models.CharField(max_length=8, blank=True)
+    #: Who says so: provider, record, arithmetic.
+    miss_says = models.CharField(max_length=12, blank=True)
+    #: {"expected": tokens, "also": [check], "ruled_out": [check], "open": [check]}; check: [cause, measured, limit].
+    miss_detail = models.JSONField(null=True)
+    #: The figure before the last change of prices, and the row that it came from.
+    former_cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    former_price_row = models.ForeignKey("PriceRow", on_delete=models.PROTECT, null=True, related_name="+")
     #: {"usage": [sources], "split": source, ...}: which record said what.
     origins = models.JSONField(default=dict)
     flags = models.JSONField(default=list)
@@ -68,9 +86,19 @@ class Call(models.Model):
                 & Q(cache_write_unknown_ttl__lte=F("cache_write_5m")),
                 name="call_tokens_not_negative",
             ),
+            models.CheckConstraint(
+                condition=Q(needed_usd__isnull=True)
+                | Q(miss_cost_usd__isnull=True, cost_usd=F("needed_usd"))
+                | Q(cost_usd=F("needed_usd") + F("miss_cost_usd")),
+                name="call_parts_sum_to_cost",
+            ),
         ]
         indexes = [
             models.Index(fields=["session", "number"], name="call_session_number"),
+            # The ledger looks at some neighbours in a thread, and sums a quarter of an hour.
+            models.Index(fields=["session", "thread", "number"], name="call_thread_number"),
+            models.Index(fields=["session", "started_at"], name="call_session_time"),
+            models.Index(fields=["session"], name="call_waiting", condition=Q(is_explained=False)),
             # The overview sums misses of a period over all sessions; most calls miss nothing.
             models.Index(
                 fields=["started_at"],
@@ -235,6 +263,15 @@ class UsageSlot(models.Model):
     cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     no_cache_cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     unpriced_calls = models.PositiveIntegerField()
+    #: The bill in its parts, written by the ledger; null where nothing is priced.
+    is_explained = models.BooleanField(default=False)
+    needed_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    expected_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    avoidable_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    unexplained_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    #: Turns whose prefix stood in the cache a moment before, and how many of them read any of it.
+    repeats = models.PositiveIntegerField(default=0)
+    repeats_read = models.PositiveIntegerField(default=0)
     #: Calls of the main chain by zone: how the context was filled in this quarter.
     green = models.PositiveIntegerField(default=0)
     amber = models.PositiveIntegerField(default=0)
@@ -250,3 +287,32 @@ class UsageSlot(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class MissSlot(models.Model):
+    """Roll-up of misses: one session, a quarter of an hour, one model, one cause. Written by the ledger."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="miss_slots")
+    slot_at = models.DateTimeField()
+    model = models.CharField(max_length=120, blank=True)
+    cause = models.CharField(max_length=32)
+    part = models.CharField(max_length=12)
+    misses = models.PositiveIntegerField()
+    tokens = models.BigIntegerField()
+    #: Extra cost of those that have a price.
+    cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
+    unpriced = models.PositiveIntegerField(default=0)
+
+    objects = ProjectionQuerySet["MissSlot"].as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "slot_at", "model", "cause"], name="miss_slot_once"),
+            models.CheckConstraint(
+                condition=Q(part__in=("expected", "avoidable", "unexplained")), name="miss_part_known"
+            ),
+        ]
+        indexes = [models.Index(fields=["slot_at", "session"], name="miss_slot_time")]
+
+    def __str__(self) -> str:
+        return f"{self.cause} {self.slot_at:%Y-%m-%d %H:%M}"

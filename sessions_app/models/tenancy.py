@@ -27,6 +27,8 @@ class Organisation(models.Model):
 
     name = models.CharField(max_length=120)
     slug = models.SlugField(unique=True)
+    #: What the company pays of list prices, by its contracts; sums are kept at list price.
+    price_multiplier = models.DecimalField(max_digits=6, decimal_places=4, default=1)
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

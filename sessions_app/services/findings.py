@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from django.db.models import Count, F, Q, QuerySet, Sum
 
-from sessions_app.kernel.misses import Cause
+from sessions_app.kernel.causes import Part
 from sessions_app.models import Call, Compaction, Session
 
 
@@ -39,11 +39,11 @@ def findings(sessions: QuerySet[Session]) -> Findings:
     )
     calls = Call.objects.filter(session__in=sessions)
     misses = calls.exclude(miss_cause="").aggregate(
-        avoidable=Sum("miss_cost_usd", filter=Q(miss_cause=Cause.PAUSE)),
-        unexplained=Sum("miss_cost_usd", filter=Q(miss_cause=Cause.UNEXPLAINED)),
+        avoidable=Sum("miss_cost_usd", filter=Q(miss_part=Part.AVOIDABLE)),
+        unexplained=Sum("miss_cost_usd", filter=Q(miss_part=Part.UNEXPLAINED)),
     )
     completed = Compaction.objects.filter(session__in=sessions, kind="compaction", state="completed")
-    lost = calls.filter(miss_cause__in=(Cause.PAUSE, Cause.UNEXPLAINED), miss_cost_usd__isnull=False)
+    lost = calls.filter(miss_part__in=(Part.AVOIDABLE, Part.UNEXPLAINED), miss_cost_usd__isnull=False)
     return Findings(
         sessions=sums["n"],
         calls=sums["calls"] or 0,

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Count, F
 
 from sessions_app.kernel.facts import FoldInput, SessionFold
 from sessions_app.kernel.fold import fold
 from sessions_app.kernel.readings import CallReading, decode
 from sessions_app.models import ReadingRow, Session
-from sessions_app.services import kinship, people, projecting
+from sessions_app.services import explaining, kinship, people, projecting
+from sessions_app.services.locks import lock_session
 from sessions_app.services.prices import load_price_book
 from sessions_app.services.store import mark_dirty
 
-#: The first half of the advisory lock of a session's fold (any constant of our own).
-LOCK_SPACE = 0x0EC3
 #: After so many attempts without an end a session is parked until news comes.
 MOST_FAILURES = 5
 #: What a fold may meet and get over by itself.
@@ -73,14 +72,16 @@ def _withdraw(session_id: int) -> None:
 def fold_session(*, session_id: int, now: datetime) -> bool:
     """Bring one session's projections up to its readings. False when another fold of it is running."""
     with transaction.atomic():
-        if not _lock(session_id):
+        if not lock_session(session_id):
             return False
         session = Session.objects.filter(pk=session_id).first()
         if session is None or session.revision <= session.folded_revision:
             return True
         loaded = _load(session)
-        outcome = fold(loaded.given, load_price_book())
+        book = load_price_book()
+        outcome = fold(loaded.given, book)
         _write(session, loaded, outcome, now)
+        explaining.explain(session_id=session_id, book=book)
     return True
 
 
@@ -96,13 +97,6 @@ def park(*, session_id: int, error: Exception, now: datetime) -> None:
 def unpark() -> int:
     """Try parked sessions again, as a new version of the fold may get over what stopped the old one."""
     return Session.objects.dirty().filter(fold_failures__gte=MOST_FAILURES).update(fold_failures=0)
-
-
-def _lock(session_id: int) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [LOCK_SPACE, session_id % (1 << 31)])
-        row = cursor.fetchone()
-    return bool(row and row[0])
 
 
 def _load(session: Session) -> _Loaded:

@@ -24,3 +24,30 @@ LONG_WRITES = {
     model: Decimal("2.5")
     for model in ("gpt-5.6-sol", "gpt-6-astra", "gpt-6-sol", "gpt-6-luna", "gpt-6.1-sol", "gpt-6.1-terra")
 }
+
+#: The smallest prompt that is cached at all, in tokens, by the longest start of the name.
+_MIN_PREFIXES = {
+    "claude-fable-5": 512,
+    "claude-mythos-5": 512,
+    "claude-opus-5": 512,
+    "claude-opus-4-8": 1_024,
+    "claude-opus-4-7": 2_048,
+    "claude-opus-4-6": 4_096,
+    "claude-opus-4-5": 4_096,
+    "claude-sonnet-5-5": 512,
+    "claude-sonnet-5": 1_024,
+    "claude-sonnet-4-6": 1_024,
+    "claude-sonnet-4-5": 1_024,
+    "claude-haiku-5-5": 512,
+    "claude-haiku-4-5": 4_096,
+    "gpt-": 1_024,
+    "gemini-2.5": 2_048,
+    "gemini-3": 4_096,
+    "gemini-4": 4_096,
+}
+
+
+def min_prefix(model: str) -> int | None:
+    """The least cacheable prompt of a model by its normalised name; None where nobody says."""
+    starts = [start for start in _MIN_PREFIXES if model.startswith(start)]
+    return _MIN_PREFIXES[max(starts, key=len)] if starts else None

@@ -10,6 +10,7 @@ from django.db.models import Count, Max
 
 from sessions_app.kernel.pricing import Price, PriceBook
 from sessions_app.models import PriceRow
+from sessions_app.services import price_extras
 
 _COLUMNS = tuple(f.name for f in fields(Price))
 
@@ -36,7 +37,7 @@ def seed(*, prices: Iterable[Price], source: str) -> Seeded:
         there = held.get((price.model, price.provider, price.valid_from))
         if there is None:
             fresh.append(price)
-        elif _values(there) == _values(price):
+        elif _compared(there) == _compared(price):
             unchanged += 1
         else:
             differing.append(f"{price.model} from {price.valid_from:%Y-%m-%d}")
@@ -50,6 +51,11 @@ def _values(price: Price) -> dict[str, Any]:
     return values
 
 
+def _compared(price: Price) -> dict[str, Any]:
+    # The least cacheable prompt is no price, and older rows lack it.
+    return {name: value for name, value in _values(price).items() if name != "min_prefix"}
+
+
 def stored() -> list[Price]:
     """All rows of the database as prices."""
     return [_price(row) for row in PriceRow.objects.values(*_COLUMNS)]
@@ -58,6 +64,8 @@ def stored() -> list[Price]:
 def _price(row: dict[str, Any]) -> Price:
     # The column pads with zeros; without them sums stay as short as they are exact.
     values: dict[str, Any] = {n: v.normalize() if isinstance(v, Decimal) else v for n, v in row.items()}
+    if values["min_prefix"] is None:
+        values["min_prefix"] = price_extras.min_prefix(values["model"])
     return Price(**values)
 
 

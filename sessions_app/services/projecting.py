@@ -102,9 +102,10 @@ def _call(fact: CallFact) -> dict[str, Any]:
         "depth": min(fact.depth, DEEPEST),
         "tool_share_permille": fact.tool_share_permille,
         "externalize_age_calls": fact.externalize_age_calls,
-        "missed_tokens": fact.missed_tokens,
-        "miss_cause": fact.miss_cause,
-        "miss_cost_usd": fact.miss_cost_usd,
+        "evidence": fact.evidence,
+        # The ledger fills in the rest, in the same transaction.
+        "is_explained": False,
+        "needed_usd": None,
         "origins": fact.origins,
         "flags": list(fact.flags),
     }
@@ -181,6 +182,7 @@ def _slot(fact: SlotFact) -> dict[str, Any]:
         "cost_usd": fact.cost_usd,
         "no_cache_cost_usd": fact.no_cache_cost_usd,
         "unpriced_calls": fact.unpriced_calls,
+        "is_explained": False,
         **{str(zone).lower(): fact.zones.get(zone, 0) for zone in Zone},
     }
 

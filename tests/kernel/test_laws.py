@@ -59,18 +59,6 @@ def test_fold__whole_story__one_compaction_with_three_befores() -> None:
     assert compaction.summary_call == "r:req_mock00008"
 
 
-def test_fold__whole_story__the_full_miss_is_found_and_not_explained() -> None:
-    calls = {c.key: c for c in only(story.folded(story.whole_story(), BOOK)).calls}
-    lost = calls["m:msg_mock00007"]
-    assert (lost.missed_tokens, lost.miss_cause, lost.miss_cost_usd) == (152_700, "unexplained", Decimal("0.526815"))
-    rebuilt = calls["m:msg_mock00009"]
-    assert (rebuilt.missed_tokens, rebuilt.miss_cause, rebuilt.miss_cost_usd) == (
-        9_800,
-        "compaction",
-        Decimal("0.03381"),
-    )
-
-
 def test_fold__whole_story__what_the_compaction_was_worth() -> None:
     (compaction,) = only(story.folded(story.whole_story(), BOOK)).compactions
     worth = compaction.worth

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from sessions_app.feeds.base import Context
 from sessions_app.feeds.registry import FEEDS
+from sessions_app.kernel.charges import Prices
 from sessions_app.kernel.facts import FoldInput, SessionFold
-from sessions_app.kernel.fold import Prices, fold
+from sessions_app.kernel.fold import fold
 from sessions_app.kernel.readings import Reading
 from sessions_app.models import Session, Team
 from sessions_app.services import folding, ingest

@@ -130,8 +130,10 @@ def call_in(session: Session, *, number: int, at: datetime, **fields: object) ->
         "occupancy": 1_000,
         "zone": "GREEN",
         "cost_usd": Decimal("0.01"),
+        "is_explained": True,
         **fields,
     }
+    given.setdefault("needed_usd", given["cost_usd"])
     return Call.objects.create(session=session, number=number, started_at=at, **given)
 
 
@@ -151,9 +153,11 @@ def slot_in(session: Session, at: datetime, **fields: object) -> UsageSlot:
         "cost_usd": Decimal("0.01"),
         "no_cache_cost_usd": Decimal("0.01"),
         "unpriced_calls": 0,
+        "is_explained": True,
         "green": 1,
         **fields,
     }
+    given.setdefault("needed_usd", given["cost_usd"])
     key = f"{int(slot.timestamp() * 1000)}:{given['model']}"
     return UsageSlot.objects.create(session=session, key=key, digest="", slot_at=slot, **given)
 

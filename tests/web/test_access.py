@@ -217,8 +217,10 @@ TABLE = {
     "": PAGE,
     "sessions/": PAGE,
     "sessions/<int:pk>/": rule(200, strangers=404, anonymous=LOGIN, keys=LOGIN),
+    "sessions/<int:pk>/calls/<int:number>/": rule(200, strangers=404, anonymous=LOGIN, keys=LOGIN),
     # Says nothing of the session, only where its page would be.
     "s/<int:pk>": rule(302, anonymous=LOGIN, keys=LOGIN),
+    "s/<int:pk>/calls/<int:number>": rule(302, anonymous=LOGIN, keys=LOGIN),
     "theme/": rule(302, "POST"),
     "sources/": PAGE,
     # Who may, but names no host, is told so.

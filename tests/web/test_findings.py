@@ -94,25 +94,26 @@ def test_overview__numbers__are_links_to_their_parts() -> None:
 def test_ledger__the_recorded_story__has_four_parts_that_sum_to_the_bill() -> None:
     found = ledger(
         Decimal("1.428819"),
+        Decimal("0.783462"),
         [
-            Entry("compaction", "", 1, Decimal("0.084732"), None),
-            Entry("turn", "compaction", 1, Decimal("0.043275"), Decimal("0.033810")),
-            Entry("turn", "unexplained", 1, Decimal("0.579312"), Decimal("0.526815")),
+            Entry("compaction_call", "expected", 1, 0, Decimal("0.084732")),
+            Entry("compaction", "expected", 1, 9_800, Decimal("0.033810")),
+            Entry("prefix_changed_or_evicted", "unexplained", 1, 152_700, Decimal("0.526815")),
         ],
     )
     assert found is not None
-    assert found.needed_usd == Decimal("0.783462")
+    assert found.residual_usd == 0
     assert found.expected.usd == Decimal("0.118542")
     assert found.not_explained.usd == Decimal("0.526815")
     assert sum(found.parts) == found.billed_usd
 
 
 def test_ledger__compactions_whose_own_call_is_unseen__is_a_bound_and_not_zero() -> None:
-    found = ledger(Decimal(1), [Entry("turn", "compaction", 2, Decimal(1), Decimal("0.1"))])
+    found = ledger(Decimal(1), Decimal("0.9"), [Entry("compaction", "expected", 2, 9, Decimal("0.1"))])
     assert found is not None
     assert found.expected_is_bound
     assert found.summaries.calls == 0
 
 
 def test_ledger__nothing_priced__is_unknown() -> None:
-    assert ledger(None, []) is None
+    assert ledger(None, None, []) is None

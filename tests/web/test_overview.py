@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from sessions_app.dashboard.overview import overview
 from sessions_app.dashboard.scope import scope_of
-from sessions_app.models import Call, UsageSlot
+from sessions_app.models import MissSlot, UsageSlot
 from tests.support.story import recorded
 from tests.support.world import NOW, World, build, compaction_in, session_in, slot_in
 from tests.web.pages import client_of, page, words
@@ -147,7 +147,18 @@ def test_overview__a_long_time__shares_columns(world: World) -> None:
 
 def test_overview__parts_of_the_bill__sum_to_it(world: World) -> None:
     session = session_in(world.one, "a")
-    Call.objects.filter(session=session).update(miss_cause="pause", missed_tokens=900, miss_cost_usd=Decimal("0.004"))
+    UsageSlot.objects.filter(session=session).update(needed_usd=Decimal("0.006"))
+    slot = UsageSlot.objects.get(session=session)
+    MissSlot.objects.create(
+        session=session,
+        slot_at=slot.slot_at,
+        model=slot.model,
+        cause="ttl_expired_5m",
+        part="avoidable",
+        misses=1,
+        tokens=900,
+        cost_usd=Decimal("0.004"),
+    )
     viewer = world.users["viewer"]
     found = overview(viewer, scope_of(viewer, {"period": "all"}), NOW).ledger
     assert found is not None

@@ -36,7 +36,7 @@ def test_session_page__the_recorded_story__says_what_its_truth_says(world: World
         "written, 5 min 323,000 (of these 700 of unknown lifetime, priced as 5 min)",
         "Expected to read 152,700 from the cache, read 0, wrote 153,600.",
         "not proved: the prefix changed, or the provider dropped it",
-        "call 6 ended 0.2 s before; the limit is 5 min",
+        "a pause (0.2 s since the last read; the limit is 5 min)",
         "by hand · depth 1",
         "readings, 10 calls",
         "readings, 9 calls (lacks call 8)",

@@ -116,7 +116,7 @@ class Command(BaseCommand):
         write(f"\n  {found.days} days, {found.sessions:,} sessions, {found.calls:,} calls")
         write(f"  {dollars(found.cost_usd):<11} at list price. If you have a subscription, this is not your bill.")
         write(f"  {dollars(found.saved_usd):<11} more without the cache")
-        write(f"  {dollars(found.avoidable_usd):<11} lost after pauses that outlived the cache: avoidable")
+        write(f"  {dollars(found.avoidable_usd):<11} avoidable: sent again for a cause that is known")
         write(f"  {dollars(found.unexplained_usd):<11} misses that these files cannot explain")
         larger = f"; {found.compactions_larger} left the context larger than before" if found.compactions else ""
         write(f"  {found.compactions:<11} compactions{larger}")
@@ -156,7 +156,7 @@ class Command(BaseCommand):
             .first()
         )
         minutes = int((call.started_at - before.started_at).total_seconds() // 60) if before else 0
-        return f" after {minutes} minutes away" if call.miss_cause == "pause" else ", why is not in these files"
+        return f" after {minutes} minutes away" if call.miss_cause.startswith("ttl_") else ", why is not in these files"
 
 
 def dollars(amount: Decimal | None) -> str:

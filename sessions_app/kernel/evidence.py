@@ -1,0 +1,49 @@
+"""What the records of a call tell beside its usage, and which event it follows: what a cause may rest on."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sessions_app.kernel.compactions import Kind
+from sessions_app.kernel.facts import CallFact, ClearingFact, ClearingKind, CompactionFact
+from sessions_app.kernel.readings import CallReading, Purpose
+
+
+def of_reading(reading: CallReading) -> dict[str, Any]:
+    """Speed and fees, the provider's own reason for a miss, and whether cache counts came at all."""
+    counts = (reading.cache_read, reading.write_total, reading.write_5m, reading.write_1h)
+    found = {
+        "fast": bool(reading.speed and reading.speed[1] == "fast"),
+        "web_searches": reading.web_searches,
+        "told": reading.miss_reason[1] if reading.miss_reason else "",
+        "told_tokens": reading.missed_tokens,
+    }
+    told = {name: value for name, value in found.items() if value}
+    return told if any(count is not None for count in counts) else {**told, "tells_cache": False}
+
+
+def with_events(
+    calls: Sequence[CallFact], compactions: Sequence[CompactionFact], clearings: Sequence[ClearingFact]
+) -> list[CallFact]:
+    """The calls, the first one after a compaction or a clearing marked as such."""
+    follows = {event.call: "clearing" for event in clearings if event.kind is not ClearingKind.FRONT}
+    for event in compactions:
+        if event.kind is Kind.MICRO:
+            after = _next(calls, event)
+            if after is not None:
+                follows.setdefault(after.key, "clearing")
+        elif event.next_call:
+            follows[event.next_call] = "compaction"
+    return [
+        replace(call, evidence={**call.evidence, "follows": follows[call.key]}) if call.key in follows else call
+        for call in calls
+    ]
+
+
+def _next(calls: Sequence[CallFact], event: CompactionFact) -> CallFact | None:
+    """The first turn of the thread that started after a clearing."""
+    at = event.at
+    if at is None:
+        return None
+    later = (c for c in calls if c.thread == event.thread and c.purpose is Purpose.TURN and c.started_at >= at)
+    return next(later, None)

@@ -1,0 +1,209 @@
+"""The ledger in the database: works out new calls from some neighbours, and the sums of their quarters of an hour.
+
+Called by each fold in its own transaction, so that no page sees a call without its parts. What it costs
+depends on how many calls changed, not on how long the session is.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.db.models import Exists, Min, OuterRef
+
+from sessions_app.kernel import misses
+from sessions_app.kernel.calls_sent import Sent, evidence_of
+from sessions_app.kernel.causes import Check, Standing
+from sessions_app.kernel.facts import Leaves
+from sessions_app.kernel.misses import Explained
+from sessions_app.kernel.pricing import PriceBook
+from sessions_app.kernel.readings import Purpose
+from sessions_app.models import Call, MissSlot, UsageSlot
+from sessions_app.services import miss_sums
+from sessions_app.services.locks import lock_session
+from sessions_app.services.prices import load_price_book
+from sessions_app.services.store import cursor
+
+#: Neighbours that the outcome may depend on, those of calls that a new call may change included.
+NEAR = misses.BEFORE + misses.AFTER
+#: With more threads than this it is cheaper to load the session.
+MOST_THREADS = 16
+_COLUMNS = (
+    *("id", "key", "number", "thread", "purpose", "model", "started_at", "ended_at", "cost_usd", "price_row_id"),
+    *("uncached_input", "cache_read", "cache_write_5m", "cache_write_1h", "cache_write_unknown_ttl", "output"),
+    *("evidence", "is_explained", "needed_usd", "miss_cause", "missed_tokens", "miss_cost_usd", "miss_detail"),
+    "is_repeat",
+)
+
+type Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    rows: Sequence[Row]
+    first_prompts: dict[str, int] | None
+    only: Collection[str] | None
+
+
+@transaction.atomic
+def explain(*, session_id: int, book: PriceBook) -> int:
+    """Work out what changed in one session since the last time; the caller holds its lock. Returns calls written."""
+    waiting = Call.objects.filter(session=session_id, is_explained=False)
+    lows = dict(waiting.values_list("thread").annotate(low=Min("number")).order_by())
+    written: list[Row] = []
+    if lows:
+        loaded = _load(session_id, lows)
+        sent = [_sent(row, book) for row in loaded.rows]
+        found = misses.explain(sent, first_prompts=loaded.first_prompts, only=loaded.only)
+        written = [row for row in loaded.rows if row["key"] in found and _fill(row, found[row["key"]])]
+        _store(written)
+    miss_sums.renew(session_id, {(miss_sums.slot_of(row["started_at"]), row["model"]) for row in written})
+    _drop_orphans(session_id)
+    return len(written)
+
+
+def explain_waiting(*, limit: int) -> int:
+    """Sessions whose calls wait, one transaction each; one that is being folded is left to its fold."""
+    ids = list(
+        Call.objects.filter(is_explained=False)
+        .order_by("session_id")
+        .values_list("session_id", flat=True)
+        .distinct()[:limit]
+    )
+    book = load_price_book()
+    done = 0
+    for session_id in ids:
+        with transaction.atomic():
+            if lock_session(session_id):
+                done += explain(session_id=session_id, book=book) > 0
+    return done
+
+
+def _load(session_id: int, lows: dict[str, int]) -> _Loaded:
+    """The calls that wait, and those of their threads that matter for them."""
+    calls = Call.objects.filter(session=session_id).order_by("number")
+    if len(lows) > MOST_THREADS or min(lows.values()) == 1:
+        return _Loaded(list(calls.values(*_COLUMNS)), None, None)
+    rows: list[Row] = []
+    first_prompts: dict[str, int] = {}
+    only: set[str] = set()
+    for thread, low in lows.items():
+        mine = calls.filter(thread=thread)
+        turns = mine.filter(purpose=Purpose.TURN)
+        before = list(turns.filter(number__lt=low).order_by("-number").values(*_COLUMNS)[:NEAR])[::-1]
+        changed = list(mine.filter(number__gte=low).values(*_COLUMNS))
+        first = turns.values(*_COLUMNS).first() if before else None
+        if first is not None:
+            first_prompts[thread] = _leaves(first).prompt
+        elif start := next((row for row in changed if row["purpose"] == Purpose.TURN), None):
+            first_prompts[thread] = _leaves(start).prompt
+        rows += [*before, *changed]
+        only.update(row["key"] for row in [*before[-misses.AFTER :], *changed])
+    return _Loaded(sorted(rows, key=lambda row: row["number"]), first_prompts, only)
+
+
+def _leaves(row: Row) -> Leaves:
+    return Leaves(
+        row["uncached_input"],
+        row["cache_read"],
+        row["cache_write_5m"],
+        row["cache_write_1h"],
+        row["output"],
+        row["cache_write_unknown_ttl"],
+    )
+
+
+def _sent(row: Row, book: PriceBook) -> Sent:
+    return Sent(
+        key=row["key"],
+        number=row["number"],
+        thread=row["thread"],
+        purpose=row["purpose"],
+        model=row["model"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        leaves=_leaves(row),
+        price=book.row(row["price_row_id"]) if row["cost_usd"] is not None else None,
+        **evidence_of(row["evidence"]),
+    )
+
+
+def _fill(row: Row, entry: Explained) -> bool:
+    """Put the outcome into the row; False when it is there already."""
+    miss = entry.miss
+    values: Row = {
+        "is_explained": True,
+        "is_repeat": entry.is_repeat,
+        # A cost without a price row is one that was stated: all of it was needed.
+        "needed_usd": row["cost_usd"] if row["price_row_id"] is None else entry.needed_usd,
+        "missed_tokens": miss.missed_tokens if miss else 0,
+        "miss_cause": str(miss.cause) if miss else "",
+        "miss_cost_usd": entry.extra_usd,
+        "miss_part": str(miss.part) if miss else "",
+        "miss_confidence": str(miss.confidence) if miss else "",
+        "miss_says": str(miss.says) if miss else "",
+        "miss_detail": _detail(entry) if miss and miss.checks else None,
+    }
+    compared = (
+        "is_explained",
+        "is_repeat",
+        "needed_usd",
+        "missed_tokens",
+        "miss_cause",
+        "miss_cost_usd",
+        "miss_detail",
+    )
+    changed = any(row[name] != values[name] for name in compared)
+    row.update(values)
+    return changed
+
+
+def _detail(entry: Explained) -> Row | None:
+    miss = entry.miss
+    if miss is None:
+        return None
+    return {
+        "expected": miss.expected_tokens,
+        "also": _checks(miss.others(Standing.HOLDS)),
+        "ruled_out": _checks(miss.others(Standing.RULED_OUT)),
+        "open": _checks(miss.others(Standing.OPEN)),
+    }
+
+
+def _checks(checks: Iterable[Check]) -> list[list[str | int | None]]:
+    return [[str(check.cause), check.measured, check.limit] for check in checks]
+
+
+#: What is written back, in the order of the statement below.
+_WRITTEN = (
+    *("is_explained", "is_repeat", "needed_usd", "missed_tokens", "miss_cause", "miss_cost_usd"),
+    *("miss_part", "miss_confidence", "miss_says", "miss_detail"),
+)
+_UPDATE = (
+    "UPDATE sessions_app_call AS c SET is_explained = g.explained, is_repeat = g.repeat, needed_usd = g.needed,"
+    " missed_tokens = g.missed, miss_cause = g.cause, miss_cost_usd = g.cost, miss_part = g.part,"
+    " miss_confidence = g.confidence, miss_says = g.says, miss_detail = g.detail"
+    " FROM unnest(%b::bigint[], %b::boolean[], %b::boolean[], %b::numeric[], %b::bigint[], %b::text[], %b::numeric[],"
+    " %b::text[], %b::text[], %b::text[], %b::jsonb[])"
+    " AS g (id, explained, repeat, needed, missed, cause, cost, part, confidence, says, detail) WHERE c.id = g.id"
+)
+
+
+def _store(rows: Sequence[Row]) -> None:
+    """Write the outcomes back in one statement."""
+    if rows:
+        with cursor() as cur:
+            cur.execute(_UPDATE, [[_plain(name, row[name]) for row in rows] for name in ("id", *_WRITTEN)])
+
+
+def _plain(name: str, value: object) -> object:
+    if name == "miss_detail":
+        return None if value is None else msgspec.json.encode(value).decode()
+    return value
+
+
+def _drop_orphans(session_id: int) -> None:
+    """Sums of quarters that the fold took away."""
+    there = UsageSlot.objects.filter(session=OuterRef("session"), slot_at=OuterRef("slot_at"), model=OuterRef("model"))
+    MissSlot.objects.filter(~Exists(there), session=session_id).delete()
