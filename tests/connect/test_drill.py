@@ -9,7 +9,7 @@ import pytest
 
 from tests.connect.client import Home, ok, server
 from tests.connect.loop import bring, hook, loop_server, settled
-from tests.connect.test_hook import samples
+from tests.connect.test_hook import samples, wait_until
 from tests.connect.test_kept import POLICY
 from tests.connect.test_status import live
 
@@ -71,6 +71,16 @@ def test_status__while_a_drill_runs__by_its_lines_and_says_so(home: Home) -> Non
     assert "14% of 200k DRILL RED" in home.run("status", given=json.dumps(sample)).stdout
 
 
+def test_status__while_a_drill_runs__its_lines_in_what_it_sends(home: Home) -> None:
+    place = home.folder / "acme"
+    with loop_server() as border:
+        home.configure(border.url)
+        drill(home, place)
+        home.run("status", given=json.dumps({**json.loads(samples()[3]), "cwd": str(place)}))
+        wait_until(lambda: border.bodies)
+        assert border.bundles[0]["drill"]["red"] == 14
+
+
 def test_status__policy_in_force_is_known__its_lines(home: Home) -> None:
     sample = json.loads(samples()[3])
     sample["workspace"] = {"project_dir": "/x/acme"}
@@ -78,8 +88,6 @@ def test_status__policy_in_force_is_known__its_lines(home: Home) -> None:
         border.policy = POLICY
         bring(home, border)
         border.keeps("p7", "d1")
-        for wanted in (home.folder / ".ecm" / "state").glob("wanted-*"):
-            wanted.unlink()
         hook(home, "UserPromptSubmit")
         settled(home)
         assert "14% of 200k AMBER" in home.run("status", given=json.dumps(sample)).stdout

@@ -66,8 +66,6 @@ def test_hook__new_version__asked_with_the_tag_and_replaced(home: Home) -> None:
         hook(home, "UserPromptSubmit")
         wait_until(lambda: len(kept(home)) == 2)
         settled(home)
-        for wanted in (home.folder / ".ecm" / "state").glob("wanted-*"):
-            wanted.unlink()
         ecm.pins = pins({"other": "Another rule."}, "d2")
         ecm.keeps(None, "d2")
         hook(home, "UserPromptSubmit")
