@@ -91,11 +91,18 @@ def reduce(record: Any, context: Context) -> Husk:
     out: Husk = {
         **husk({name: record[name] for name in ("timestamp", "type", FLAGS) if name in record}),
         "payload": husk(kept),
-        "session_id": context.session,
+        **owner(record, context),
     }
-    if context.thread:
-        out |= {"thread_id": context.thread, "depth": context.depth}
     return out
+
+
+def owner(record: Husk, context: Context) -> Husk:
+    """Whose a line is: as a client wrote it onto the line, else as the file's first line says."""
+    named = {name: record[name] for name in ("session_id", "thread_id", "depth") if name in record}
+    if isinstance(named.get("session_id"), str):
+        return husk(named)
+    thread = {"thread_id": context.thread, "depth": context.depth} if context.thread else {}
+    return {"session_id": context.session, **thread}
 
 
 def _of_event(told: Husk) -> Husk:

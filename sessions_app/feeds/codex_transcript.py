@@ -170,6 +170,8 @@ def _tool(line: Line) -> Iterator[StepsReading]:
     if not use:
         return
     name, given, gave = (line.payload.get(key) for key in ("tool_name", "input_bytes", "output_bytes"))
+    if given is None and gave is None:
+        return
     size = ToolSize(
         name=name if isinstance(name, str) else None,
         input_bytes=given if isinstance(given, int) else None,

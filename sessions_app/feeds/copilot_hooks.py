@@ -76,9 +76,10 @@ def read(record: Husk, context: Context) -> tuple[Reading, ...]:
     if isinstance(payload.get("session_id"), str):
         told, event = payload, event_of(payload, context)
     else:
-        event = (
-            EVENTS.get(context.event, context.event) if context.event else EVENTS[inferred(payload) or "notification"]
-        )
+        name = payload.get("hookEventName")
+        # Our client writes the name into the payload.
+        known = (name if isinstance(name, str) else "") or context.event or inferred(payload) or "notification"
+        event = EVENTS.get(known, known)
         told = {snake: payload[name] for name, snake in _SNAKE.items() if name in payload}
     session = told.get("session_id")
     if not isinstance(session, str) or not session:

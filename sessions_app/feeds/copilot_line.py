@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sessions_app.feeds.base import Context, Husk, Refused
+from sessions_app.feeds.codex_line import owner
 from sessions_app.feeds.husk import FLAGS, husk
 from sessions_app.feeds.husk_strings import size_of
 from sessions_app.feeds.lines import decode
@@ -90,7 +91,7 @@ def reduce(record: Any, context: Context) -> Husk:
     return {
         **husk({name: record[name] for name in heads if name in record}),
         "told": husk(kept),
-        "session_id": context.session,
+        **owner(record, context),
     }
 
 
