@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from django.http import HttpResponse
@@ -17,7 +17,15 @@ from ecm_site.common.problems import DomainError
 from sessions_app.api import shapes
 from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
 from sessions_app.api.ingest import MIB, told
-from sessions_app.feeds import claude_hooks, claude_statusline, claude_transcript
+from sessions_app.feeds import (
+    claude_hooks,
+    claude_statusline,
+    claude_transcript,
+    codex_hooks,
+    codex_transcript,
+    copilot_hooks,
+    copilot_transcript,
+)
 from sessions_app.feeds.base import Context, Feed, Refused
 from sessions_app.feeds.lines import decode
 from sessions_app.models import Host, Session
@@ -38,6 +46,8 @@ class ClaudeBundleView(APIView):
     authentication_classes = [KeyAuthentication]
     permission_classes = [IngestKey]
     parser_classes = []
+    host: ClassVar[Host] = Host.CLAUDE_CODE
+    parts: ClassVar[Mapping[str, Feed]] = PARTS
 
     def post(self, request: Request) -> HttpResponse:
         """Take the parts; answer with what is known of the session now."""
@@ -46,13 +56,27 @@ class ClaudeBundleView(APIView):
         context = Context(received_ms=int(now.timestamp() * 1000))
         sender, lost = sender_of(request), _lost(bundle)
         receipts: dict[str, Any] = {}
-        for name, feed in PARTS.items():
+        for name, feed in self.parts.items():
             records = bundle.get(name)
             if isinstance(records, list) and records:
                 body = b"\n".join(msgspec.json.encode(record) for record in records)
                 by = replace(sender, lost_hook_events=lost) if name == "hooks" else sender
                 receipts[name] = told(ingest.receive(sender=by, feed=feed, body=body, context=context, now=now))
-        return Response({"receipts": receipts, "answer": "", "live": _live(sender.team_id, bundle)})
+        return Response({"receipts": receipts, "answer": "", "live": _live(sender.team_id, self.host, bundle)})
+
+
+class CodexBundleView(ClaudeBundleView):
+    """`POST /api/v1/bundles/codex`: the same of Codex; each line names its session."""
+
+    host = Host.CODEX
+    parts = {"lines": codex_transcript.FEED, "hooks": codex_hooks.FEED}
+
+
+class CopilotBundleView(ClaudeBundleView):
+    """`POST /api/v1/bundles/copilot`: the same of Copilot; each line names its session, each payload its event."""
+
+    host = Host.COPILOT
+    parts = {"lines": copilot_transcript.FEED, "hooks": copilot_hooks.FEED}
 
 
 def _lost(bundle: Mapping[str, Any]) -> int | None:
@@ -71,12 +95,12 @@ def _decoded(body: bytes) -> dict[str, Any]:
     return bundle
 
 
-def _live(team_id: int, bundle: Mapping[str, Any]) -> dict[str, Any] | None:
+def _live(team_id: int, host: Host, bundle: Mapping[str, Any]) -> dict[str, Any] | None:
     """What is known now of the session that the bundle speaks of."""
     name = bundle.get("session_id")
     if not isinstance(name, str):
         return None
-    session = Session.objects.filter(team=team_id, host=Host.CLAUDE_CODE, host_session_id=name).first()
+    session = Session.objects.filter(team=team_id, host=host, host_session_id=name).first()
     return shapes.live(session, living.now_of(session), ()) if session else None
 
 

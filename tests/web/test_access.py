@@ -194,7 +194,9 @@ TABLE = {
     "api/v1/hooks/cursor": DELIVERY,
     "api/v1/statusline/claude-code": DELIVERY,
     "api/v1/hooks/claude-code": DELIVERY,
-    "api/v1/bundles/claude-code": replace(DELIVERY, body="{}"),
+    **dict.fromkeys(
+        (f"api/v1/bundles/{host}" for host in ("claude-code", "codex", "copilot")), replace(DELIVERY, body="{}")
+    ),
     # Without `since` the key's owner is told what is missing.
     "api/v1/arrivals": rule(403, anonymous=401, users=401, ingest_key=400),
     "api/v1/pins": replace(DELIVERY, named=(*DELIVERY.named, ("ingest_key", 400))),
