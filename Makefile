@@ -1,6 +1,6 @@
 # ECM server. `make help` lists what can be done; each target says what it does behind its two hashes.
 .DEFAULT_GOAL := help
-.PHONY: running help up import demo demo-drop connect disconnect test check shots lock bootstrap
+.PHONY: running help up import demo demo-drop connect disconnect test conformance check shots lock bootstrap
 SHELL := /bin/sh
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
@@ -30,6 +30,9 @@ disconnect: bootstrap ## take that back
 
 test: bootstrap ## run the tests: [ARGS="tests/kernel -k zones"]
 	@tools/run-tests $(ARGS)
+
+conformance: bootstrap ## every feed against the same demands, 100,000 mutations of each: [MUTATIONS=1000]
+	@ECM_MUTATIONS=$${MUTATIONS:-100000} tools/run-tests tests/conformance tests/cases/test_traps.py -p no:cacheprovider
 
 check: bootstrap ## formatting, lint, types, import arrows, templates, migrations, deployment
 	@tools/run-checks

@@ -1,6 +1,7 @@
 """Faults of the field, each through feed, ingest, database and fold, at the values of `expected.json`."""
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -67,8 +68,12 @@ def post(trap: dict[str, Any], teams: dict[str, Team]) -> list[Receipt]:
 
 @pytest.mark.parametrize("key", CASES)
 @pytest.mark.usefixtures("pinned")
-def test_trap__through_the_whole_path__expected_values(key: str, teams: dict[str, Team]) -> None:
+def test_trap__through_the_whole_path__expected_values(
+    key: str, teams: dict[str, Team], record_property: Callable[[str, object], None]
+) -> None:
     trap = EXPECTED[key]
+    record_property("feed", feed_of(trap, trap["files"][0]))
+    record_property("case", "5 traps")
     receipts = post(trap, teams)
     wanted = trap["expectation"]
     sessions = list(Session.objects.all())
