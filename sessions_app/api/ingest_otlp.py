@@ -34,7 +34,8 @@ class OtlpView(IngestView):
 
     def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
         """Nothing, or `partialSuccess`; int64 travels as a decimal string in OTLP/JSON."""
-        first = receipt.refused[0] if receipt.refused else None
+        # A remark goes with a count of zero, as the protocol has it.
+        first = next(iter([*receipt.refused, *receipt.warnings]), None)
         told = f"{first.pointer}: {first.message}" if first else ""
         count = len(receipt.refused)
         if self.is_protobuf(self.request):

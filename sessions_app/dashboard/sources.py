@@ -14,6 +14,7 @@ from sessions_app.dashboard.scope import Scope
 from sessions_app.dashboard.sentences import Piece, Sentence, count, say
 from sessions_app.kernel.coverage import State, skew_ms
 from sessions_app.kernel.readings import Source
+from sessions_app.kernel.topics import Topic
 from sessions_app.models import Billing, Role, SourceRow, Team, VaultRecord, Viewer
 
 #: Rows looked at, machines shown and lines of one machine; of more, the ones that spoke last.
@@ -82,6 +83,8 @@ class SourcesPage:
     billing: tuple[BillingLine, ...]
     #: Records that no feed knows, kept for a later version.
     unknown_records: int
+    #: Hosts whose counters came without a session, so that nothing could be counted.
+    sessionless: str
 
 
 def sources_page(user: Viewer, scope: Scope, now: datetime) -> SourcesPage:
@@ -107,7 +110,23 @@ def sources_page(user: Viewer, scope: Scope, now: datetime) -> SourcesPage:
         unknown_records=VaultRecord.objects.filter(team_id__in=scope.team.ids, feed="unknown").aggregate(
             n=Coalesce(Sum("records"), 0)
         )["n"],
+        sessionless=words.listed(_sessionless(rows)),
     )
+
+
+def _sessionless(rows: Sequence[SourceRow]) -> list[str]:
+    """Hosts whose newest row of metrics holds counters without a session."""
+    newest: dict[tuple[int, str, str], SourceRow] = {}
+    for row in rows:
+        if coverage_words.way_of(row.feed) is Source.OTLP_METRIC:
+            newest.setdefault((row.team_id, row.host, row.machine), row)
+    told = (row for row in newest.values() if Topic.SESSIONLESS in row.topics and not _has_sessions(row))
+    return sorted({words.word(words.HOSTS, row.host) for row in told})
+
+
+def _has_sessions(row: SourceRow) -> bool:
+    """Whether counters with a session came after the last one without."""
+    return int(row.topics.get(Topic.COUNTERS, 0)) > int(row.topics[Topic.SESSIONLESS])
 
 
 def _machines(rows: Sequence[SourceRow]) -> list[MachineCard]:

@@ -11,6 +11,9 @@ from typing import Any
 
 from sessions_app.kernel.readings import Reading
 
+#: Remark on a record that tells tokens of no session.
+SESSIONLESS = "counter_without_session"
+
 #: A record reduced to numbers, ids, times, types and structure (see `husk`).
 type Husk = dict[str, Any]
 

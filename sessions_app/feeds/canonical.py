@@ -13,7 +13,7 @@ from typing import Any
 from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refused
 from sessions_app.feeds.bodies import MOST_RECORDS, TOO_MANY, parse_told
 from sessions_app.feeds.canonical_record import CanonicalRecord, host_of
-from sessions_app.feeds.husk import husk
+from sessions_app.feeds.husk import clean, husk
 from sessions_app.kernel.readings import Reading
 
 __all__ = ["FEED", "FIELDS", "MOST_RECORDS", "TOO_MANY", "host_of", "parse", "read"]
@@ -55,7 +55,7 @@ def parse(body: bytes, context: Context) -> Parsed:
 
 def _remarks(record: Husk) -> Iterator[tuple[str, str, str]]:
     """(pointer, code, message) of what was taken but is likely not meant so."""
-    known = FIELDS[record["type"]]
+    known = FIELDS[clean(record["type"])]
     for name in record:
         if name not in known:
             near = difflib.get_close_matches(name[:60], known, 1)

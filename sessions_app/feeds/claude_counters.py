@@ -37,6 +37,12 @@ def read_point(flat: Husk, context: Context) -> tuple[Reading, ...]:
     return (counter, point.facts(None, {}))
 
 
+def is_sessionless(flat: Husk, context: Context) -> bool:
+    """Whether a counter of tokens or cost says nothing of its session, as hosts can be told to export."""
+    point = Record(flat, context, Source.OTLP_METRIC)
+    return bool(_leaf(point)) and point.is_ours and not point.session
+
+
 def _leaf(point: Record) -> str | None:
     if point.name == "cost.usage":
         return "cost_nanousd"

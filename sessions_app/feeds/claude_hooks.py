@@ -54,12 +54,15 @@ def reduce(record: Any) -> Husk:
     """The husk of a payload, the name of the API failure that ended a turn, and a tool's input as a hash."""
     reduced = husk(record)
     for place, payload in payloads(record):
+        held = reduced.get(place) if place else reduced
+        if not isinstance(held, dict) or SIZE in held:
+            continue
         failure = payload.get("error")
         if payload.get("hook_event_name") == "StopFailure" and isinstance(failure, str) and failure in FAILURES:
-            (reduced[place] if place else reduced)["error_type"] = failure
+            held["error_type"] = failure
         given = payload.get("tool_input")
         if payload.get("hook_event_name") in TOOL_ENDS and isinstance(given, dict) and SIZE not in given:
-            (reduced[place] if place else reduced)["input_hash"] = input_hash(str(payload.get("session_id")), given)
+            held["input_hash"] = input_hash(str(payload.get("session_id")), given)
     return reduced
 
 

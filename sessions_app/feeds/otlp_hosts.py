@@ -7,7 +7,8 @@ claims is read by the GenAI conventions; what those do not know says nothing and
 from collections.abc import Mapping
 
 from sessions_app.feeds import claude_otlp, claude_spans, codex_otlp, copilot_otlp, gemini_otlp, genai, otlp
-from sessions_app.feeds.base import Context, Feed, Husk, Parsed
+from sessions_app.feeds.base import SESSIONLESS, Context, Feed, Husk, Parsed, Refusal
+from sessions_app.feeds.claude_counters import is_sessionless
 from sessions_app.feeds.claude_counters import read_point as claude_point
 from sessions_app.feeds.otlp import Kind
 from sessions_app.kernel.readings import Reading
@@ -59,8 +60,14 @@ def parse_logs(body: bytes, context: Context) -> Parsed:
 
 
 def parse_metrics(body: bytes, context: Context) -> Parsed:
-    """An export to `/v1/metrics`."""
-    return otlp.parse(body, context, Kind.METRICS, read_point, host_of)
+    """An export to `/v1/metrics`; counters of no session are remarked, as they can be counted nowhere."""
+    parsed = otlp.parse(body, context, Kind.METRICS, read_point, host_of)
+    for item in parsed.items:
+        if not item.readings and is_sessionless(item.husk, context):
+            fix = "set OTEL_METRICS_INCLUDE_SESSION_ID=true"
+            text = f"a counter without session.id belongs to no session and is not counted; {fix}"
+            parsed.warnings.append(Refusal(item.position, "/attributes", SESSIONLESS, text))
+    return parsed
 
 
 def parse_traces(body: bytes, context: Context) -> Parsed:

@@ -14,6 +14,7 @@ from sessions_app.feeds import (
     copilot_hooks,
     copilot_store,
     copilot_transcript,
+    cursor_csv,
     cursor_hooks,
     gemini_chat,
     gemini_hooks,
@@ -50,6 +51,7 @@ FEEDS: Mapping[str, Feed] = {
         copilot_hooks.FEED,
         copilot_store.FEED,
         copilot_transcript.FEED,
+        cursor_csv.FEED,
         usage_record.FEED,
         litellm.FEED,
     )

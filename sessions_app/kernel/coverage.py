@@ -183,7 +183,7 @@ _OCCASIONAL = frozenset(
         Topic.BILLING,
     )
 )
-SHOWN = tuple(topic for topic in Topic if topic is not Topic.COUNTERS)
+SHOWN = tuple(topic for topic in Topic if topic not in (Topic.COUNTERS, Topic.SESSIONLESS))
 
 
 def coverage(host: str, seen: Iterable[Seen], *, billing_stated: bool) -> tuple[Cover, ...]:

@@ -40,6 +40,8 @@ class Topic(StrEnum):
     BILLING = "billing"
     #: Sums without calls; stands in for `usage` and is not shown by itself.
     COUNTERS = "counters"
+    #: Counters of no session, which can be counted nowhere; said on the page, not part of the map.
+    SESSIONLESS = "sessionless"
 
 
 def topics_of(reading: Reading) -> Iterator[Topic]:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from ecm_site.common.problems import DomainError
 from sessions_app.feeds import unknown
-from sessions_app.feeds.base import Context, Feed, Item, Parsed
+from sessions_app.feeds.base import SESSIONLESS, Context, Feed, Item, Parsed
 from sessions_app.kernel.readings import MeterReading, Reading, SessionReading, Source
 from sessions_app.kernel.topics import Topic, topics_of
 from sessions_app.models import Billing, BillingMode, Host, Team
@@ -103,6 +103,7 @@ def sightings(feed: Feed, parsed: Parsed, context: Context) -> list[Sighting]:
     found: dict[tuple[str, str], Sighting] = {}
     hosts = [feed.host or str(item.husk.get("host") or Host.CANONICAL) for item in parsed.items]
     said = [_version(item) for item in parsed.items]
+    sessionless = {w.position for w in parsed.warnings if w.code == SESSIONLESS}
     latest = {host: version for host, version in reversed(list(zip(hosts, said, strict=True))) if version}
     for item, host, version in zip(parsed.items, hosts, said, strict=True):
         latest[host] = version or latest.get(host, "")
@@ -110,6 +111,8 @@ def sightings(feed: Feed, parsed: Parsed, context: Context) -> list[Sighting]:
             latest[host] = ""
         sighting = found.setdefault((host, latest[host]), Sighting(host, latest[host]))
         sighting.records += 1
+        if item.position in sessionless:
+            sighting.topics.add(Topic.SESSIONLESS)
         for reading in item.readings:
             _take(sighting, reading, context)
     if parsed.refusals or not found:

@@ -136,3 +136,29 @@ def test_traces__of_two_hosts_in_one_export__each_in_its_own_session(client: Cli
 def test_traces__an_empty_export__taken(client: Client, world: World) -> None:
     assert post(client, world, "traces", b"{}", "application/json; charset=utf-8").status_code == 200
     assert not Session.objects.exists()
+
+
+def counters(session: str | None) -> bytes:
+    export = json.loads((TRAPS / "T110.jsonl").read_text().splitlines()[0])
+    for metric in export["resourceMetrics"][0]["scopeMetrics"][0]["metrics"]:
+        for point in metric["sum"]["dataPoints"]:
+            point["attributes"] = [a for a in point["attributes"] if a["key"] != "session.id"]
+            if session:
+                point["attributes"].append({"key": "session.id", "value": {"stringValue": session}})
+    return json.dumps(export).encode()
+
+
+def test_metrics__of_no_session__remarked_to_the_sender_and_on_the_page(client: Client, world: World) -> None:
+    told = post(client, world, "metrics", counters(None)).json()["partialSuccess"]
+    assert told["rejectedDataPoints"] == "0"
+    assert "OTEL_METRICS_INCLUDE_SESSION_ID=true" in told["errorMessage"]
+    assert not Session.objects.exists()
+    client.force_login(world.users["admin"])
+    assert "come without a session id" in client.get("/sources/").content.decode()
+
+
+def test_metrics__with_a_session_since__no_remark_on_the_page(client: Client, world: World) -> None:
+    post(client, world, "metrics", counters(None))
+    assert post(client, world, "metrics", counters("s")).json() == {}
+    client.force_login(world.users["admin"])
+    assert "come without a session id" not in client.get("/sources/").content.decode()

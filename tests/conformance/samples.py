@@ -1,14 +1,17 @@
 """For every feed: small records of recorded stories and traps, and how several of them make one body."""
 
+import csv
+import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from tests.cases.test_claude_sdk import LINES
 from tests.feeds_live.test_canonical import RECORDS
 from tests.feeds_open.test_provider_usage import VECTORS, record
-from tests.support.inputs import INPUTS, STORY, corpus_of_others, story_transcripts, trap_bodies, traps
+from tests.support.inputs import INPUTS, STORY, TRAPS, corpus_of_others, story_transcripts, trap_bodies, traps
 
 HOSTS = INPUTS / "hosts"
 #: Longer records only cost time.
@@ -49,6 +52,13 @@ def as_export(top: str) -> Callable[[Sequence[Any]], bytes]:
         return export if isinstance(export, bytes) else json.dumps(export[top][0]).encode()
 
     return assemble
+
+
+def as_csv(records: Sequence[Any]) -> bytes:
+    """Rows under a head; what is no row stands as it is."""
+    names = list(records[0]) if records and isinstance(records[0], dict) else []
+    rows = [",".join(json.dumps(str(v)) for v in r.values()) if isinstance(r, dict) else str(r) for r in records]
+    return "\n".join([",".join(names), *rows]).encode("utf-8", "replace")
 
 
 def _lines(*paths: str) -> Records:
@@ -108,6 +118,7 @@ def samples() -> dict[str, Samples]:
     log_names, point_names = ("resourceLogs", "scopeLogs", "logRecords"), ("resourceMetrics", "scopeMetrics", "metrics")
     claude = [json.loads(line) for body in story_transcripts() for line in body.splitlines() if line]
     rollout, events = _lines("codex-*/sessions/**/*.jsonl"), _lines("copilot-*/session-state/**/*.jsonl")
+    chat = _lines("gemini-*/chats/*.jsonl")
     exported = json.loads(corpus_of_others()["opencode/22.json"])
     row = {"id": 1, "session_id": "s", "model": "m", "input_tokens": 9, "output_tokens": 2, "created_at": 1796081112401}
     return {
@@ -117,6 +128,10 @@ def samples() -> dict[str, Samples]:
         "claude-code-otlp-metrics": _telemetry(*point_names, _story("otlp-metrics-1.json")),
         "claude-code-statusline": _of_lines(_lines("claude-code-2.1.197-statusline/*.jsonl")),
         "claude-code-transcript": _of_lines([*claude, *_traps("claude_transcript")]),
+        "claude-sdk-transcript": _of_lines(LINES, is_alone=False),
+        "cursor-hook": _of_lines([json.loads(x) for x in corpus_of_others()["cursor-hooks/1.jsonl"].splitlines()]),
+        "gemini-hook": _of_lines(_lines("gemini-*/hooks.jsonl")),
+        "gemini-transcript": _of_lines(chat[1:], head=chat[0], is_alone=False),
         "codex-hook": _of_lines(_lines("codex-*/hooks.jsonl")),
         "codex-transcript": _of_lines(rollout[1:], head=rollout[0], is_alone=False),
         "copilot-hook": _of_lines(_lines("copilot-*/hooks.jsonl")),
@@ -127,6 +142,7 @@ def samples() -> dict[str, Samples]:
         "any-otlp-logs": _telemetry(*log_names, logs),
         "any-otlp-metrics": _telemetry(*point_names, metrics),
         "any-otlp-traces": _telemetry("resourceSpans", "scopeSpans", "spans", spans),
+        "cursor-csv": Samples(list(csv.DictReader(io.StringIO((TRAPS / "T43.csv").read_text()))), as_csv),
         "usage-proxy": _of_lines([json.loads(record(json.loads(v[0]), provider=v[1])) for v in VECTORS.values()]),
         "litellm-proxy": _of_lines(list(_traps("litellm_callback"))),
     }

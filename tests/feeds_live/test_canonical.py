@@ -291,3 +291,10 @@ def test_window__of_many_calls__one_reading() -> None:
     calls = [{**CALL, "message_id": f"m{n}", "started_at": f"2026-11-30T22:19:5{n}Z"} for n in range(5)]
     meters = [r for r in joined(read(FEED, body(*calls), MeterReading)).values() if isinstance(r, MeterReading)]
     assert [(m.window, m.uptime_ms) for m in meters] == [(200_000, 1_796_077_194_000)]
+
+
+def test_type__with_an_invisible_character__read_and_remarked_without_an_exception() -> None:
+    record = {"type": "call\ufeff", "session": "s", "message_id": "m", "output": 1, "odd": 2}
+    outcome = parsed(FEED, json.dumps(record).encode())
+    assert [w.code for w in outcome.warnings] == ["unknown_field"]
+    assert len(outcome.items) == 1

@@ -204,3 +204,10 @@ def test_body__a_bad_line_among_good_ones__costs_itself_alone() -> None:
 
 def test_body__one_payload_over_several_lines__is_one() -> None:
     assert len(parsed(FEED, json.dumps(json.loads(payload("Stop")), indent=2).encode()).items) == 1
+
+
+@pytest.mark.parametrize("size", [{"~bytes": 9}, {"session_id": "s", "~bytes": 9}])
+def test_hook__that_claims_to_be_reduced_already__no_exception(size: dict[str, Any]) -> None:
+    payload = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_input": {"a": 1}, **size}
+    for record in (payload, {"received_at": 1, "payload": payload, **size}):
+        parsed(FEED, json.dumps(record).encode())
