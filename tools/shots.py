@@ -59,7 +59,26 @@ def targets(page: Page, url: str, team: str, session: str) -> list[Target]:
         session = (first.get_attribute("href") or "") if first.count() else ""
     names = {"overview": "/", "sessions": "/sessions/", "sources": "/sources/", "connect": "/connect/"}
     pages = [Target(name, f"{path}{query}") for name, path in names.items()]
-    return [*pages, Target("session", session)] if session else pages
+    shown = [*pages, Target("session", session)] if session else pages
+    return [*shown, *policy_targets(page, url, query)]
+
+
+def policy_targets(page: Page, url: str, query: str) -> list[Target]:
+    """The policy console; of drafts the newest open one, where there is one."""
+    named = {"policy": "", "history": "history"}
+    found = [Target(name, f"/policy/default/{rest}") for name, rest in named.items()]
+    found += [Target("evidence", "/policy/evidence/"), Target("assignments", "/policy/assignments/")]
+    page.goto(f"{url}/policy/default/")
+    draft = page.locator("a[href^='/policy/drafts/']").first
+    if draft.count() == 0:
+        return found
+    where = (draft.get_attribute("href") or "").removesuffix("review")
+    return [
+        *found,
+        Target("editor", where),
+        Target("review", f"{where}review"),
+        Target("ghost", f"{where}ghost{query}"),
+    ]
 
 
 def shoot(browser: Browser, state: str, url: str, target: Target, out: Path) -> list[Path]:
@@ -72,7 +91,7 @@ def shoot(browser: Browser, state: str, url: str, target: Target, out: Path) -> 
                 storage_state=state, viewport={"width": width, "height": 900}, color_scheme=scheme
             )
             page = context.new_page()
-            page.goto(url + target.path)
+            page.goto(url + target.path, wait_until="networkidle")
             path = out / f"{target.name}-{width_name}-{theme}.png"
             height = min(page.evaluate("document.documentElement.scrollHeight"), MOST_HEIGHT)
             page.screenshot(path=path, full_page=True, clip={"x": 0, "y": 0, "width": width, "height": height})

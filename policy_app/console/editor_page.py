@@ -79,6 +79,7 @@ class EditorPage:
     library: tuple[tuple[str, str], ...]
     places: Places
     is_saved: bool = True
+    opened: str = ""
     signals: tuple[tuple[str, str], ...] = SIGNALS
     operations: tuple[tuple[str, str], ...] = OPERATIONS
     measures: tuple[str, ...] = MEASURES
@@ -92,8 +93,9 @@ def editor_page(
     *,
     typed: Fields | None = None,
     refusal: Refusal | None = None,
+    opened: str = "",
 ) -> EditorPage:
-    """The editor of one draft; `typed` keeps what a refused form held."""
+    """The editor of one draft; `typed` keeps what a refused form held, `opened` is a rule to begin with."""
     fields = fields_of(tables.document_of(draft.content)) if typed is None else typed
     parts = parts_of(draft.policy, draft.content, now)
     said = {rule.id: rule for rule in parts.rules}
@@ -113,6 +115,7 @@ def editor_page(
         library=_library(actor.organisation_id),
         places=places_of(draft.policy),
         is_saved=refusal is None,
+        opened=opened,
     )
 
 

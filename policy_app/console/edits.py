@@ -33,7 +33,9 @@ def edit_draft(request: HttpRequest, draft_id: int) -> HttpResponse:
     if draft.policy.kind == PolicyKind.PINS:
         return pins_editor.edit(request, draft, actor)
     if request.method != "POST":
-        page = editor_page(draft, actor, clock.now(), trial_of(draft.content, request.GET))
+        page = editor_page(
+            draft, actor, clock.now(), trial_of(draft.content, request.GET), opened=request.GET.get("open", "")
+        )
         return render(request, "policy/editor.html", {"page": page, "here": "policy"})
     try:
         place = _save(request, draft, actor)
@@ -87,7 +89,7 @@ def _go_on(before: Json, after: Json, act: str, place: str) -> str:
     was, names = [each["id"] for each in before["rules"]], [each["id"] for each in after["rules"]]
     new = [name for name in names if name not in was]
     if new and act in ("add", "copy"):
-        return f"#edit-{new[0]}"
+        return f"?open={new[0]}#rule-{new[0]}"
     at = _number(place)
     if act in ("up", "down", "off") and 0 <= at < len(was):
         return f"#rule-{was[at]}"

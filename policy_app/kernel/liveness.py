@@ -26,6 +26,11 @@ _DERIVED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 _SPOKEN = {"budget_spent_ratio": "a budget", "tool_result_share": "the share of tool results"}
 
 
+def spoken(signal: str) -> str:
+    """What a host would send, in words."""
+    return _SPOKEN.get(signal, CATALOGUE[signal].label)
+
+
 class Sent(StrEnum):
     """How well a signal of a host is known; silent: it could be told, and nobody does."""
 
@@ -104,7 +109,7 @@ def idle(table: Table, history: History) -> tuple[Idle, ...]:
 def liveness_findings(table: Table, coverage: Coverage | None, history: History | None) -> Iterator[Finding]:
     """Both in words; None for what is not known."""
     for sleeper in asleep(table, coverage) if coverage is not None else ():
-        names = listed((_SPOKEN.get(name, CATALOGUE[name].label) for name in sleeper.signals), "and")
+        names = listed(map(spoken, sleeper.signals), "and")
         who = f"{listed(sleeper.could_send, 'or')} could" if sleeper.could_send else "no host can"
         text = f"{sleeper.rule} sleeps until somebody sends {names}; {who}."
         yield Finding("asleep", Severity.WARNS, sleeper.rule, text, hosts=sleeper.could_send)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ecm_site.common import figures
+from policy_app.kernel.liveness import spoken
 from policy_app.kernel.sentences import OPERATION_WORDS, rule_sentence
-from policy_app.kernel.signals import CATALOGUE
 from policy_app.models import Draft
 from policy_app.services import tables
 from sessions_app.dashboard import words
@@ -117,8 +117,8 @@ def _limits(found: Ghost) -> Iterable[str]:
     if found.without_window:
         yield f"Window not known: {figures.plural(found.without_window, 'session')}, where the zone reads unknown."
     if found.unheld:
-        names = words.listed([CATALOGUE[name].label for name in found.unheld])
-        yield f"Recordings do not hold {names}: such conditions met what reads as not sent."
+        names = words.listed([spoken(name) for name in found.unheld])
+        yield f"Recordings do not hold {names}; what they lack reads as not sent."
     if found.left_out:
         yield f"Bounded: {figures.plural(found.left_out, 'older session')} of the {DAYS} days were not read."
 

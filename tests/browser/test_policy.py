@@ -1,6 +1,8 @@
 """Policies in a browser: one drafts, another approves, a third who edited cannot; and back again."""
 
+import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from policy_app.models import Draft, Policy
 from policy_app.services import drafting, installing, tables
 from policy_app.services.actors import Actor
 from sessions_app.models import Role
-from tests.support.world import NOW, World, user_of
+from tests.support.world import NOW, World, call_in, session_in, user_of
 
 pytestmark = [pytest.mark.browser]
 
@@ -70,7 +72,7 @@ def test_life__without_javascript__goes_from_draft_to_version_and_back(world: Wo
     author.get_by_label("RED begins at").fill("65%")
     author.get_by_role("button", name="Save").first.click()
     expect(author.get_by_text("RED from 75% to 65%.")).to_be_visible()
-    draft = author.url
+    draft = author.url.partition("#")[0]
 
     third = visit("third", java_script_enabled=False)
     third.goto(draft)
@@ -82,6 +84,8 @@ def test_life__without_javascript__goes_from_draft_to_version_and_back(world: Wo
     third.goto(f"{draft}review")
     expect(third.get_by_role("button", name="Approve")).to_be_disabled()
     expect(third.get_by_text("You edited this draft (revision 3)")).to_be_visible()
+    said(third, "Comment", "CRITICAL at 85% was mine.")
+    expect(third.get_by_text("third says of revision 3")).to_be_visible()
 
     boss = visit("organisation_admin", java_script_enabled=False)
     boss.goto(f"{draft}review")
@@ -93,6 +97,72 @@ def test_life__without_javascript__goes_from_draft_to_version_and_back(world: Wo
     boss.get_by_text("Bring version 1 back").click()
     said(boss, "Publish its content again", "It was too early.")
     expect(boss.get_by_role("heading", name="Version 3")).to_be_visible()
+
+
+def order(page: Page) -> list[str]:
+    """The rules as they stand on the page."""
+    return page.locator("details.rule > summary .id").all_inner_texts()
+
+
+def test_editor__by_keys_alone__moves_duplicates_switches_off_and_edits(world: World, visit: Visitor) -> None:
+    page = visit("editor")
+    page.goto(f"/policy/drafts/{drafted(world).pk}/")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator("#rule-P2")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    assert order(page)[:3] == ["P1", "P3", "P2"]
+    # The keyboard goes on where the rule went.
+    expect(page.locator("#rule-P2")).to_be_focused()
+    page.keyboard.press("x")
+    expect(page.locator("#rule-P2").get_by_text("switched off")).to_be_visible()
+    page.keyboard.press("d")
+    expect(page.locator("#edit-P8")).to_be_visible()
+    expect(page.locator("#rule-P8")).to_be_focused()
+    page.keyboard.press("k")
+    expect(page.locator("#rule-P2")).to_be_focused()
+    page.keyboard.press("Enter")
+    edited = page.locator("#edit-P2")
+    expect(edited.get_by_label("Name", exact=True)).to_be_focused()
+    # In a field, keys write.
+    because = edited.get_by_label("Because")
+    because.focus()
+    page.keyboard.type("dx?")
+    expect(because).to_have_value(re.compile(r"dx\?"))
+    page.keyboard.press("Escape")
+    expect(page.locator("#rule-P2")).to_be_focused()
+    expect(edited).to_be_hidden()
+    page.keyboard.press("?")
+    expect(page.get_by_text("Each of them is a button too")).to_be_visible()
+
+
+def test_editor__while_typing__says_what_it_would_mean_and_saves_nothing(world: World, visit: Visitor) -> None:
+    draft = drafted(world)
+    page = visit("editor")
+    page.goto(f"/policy/drafts/{draft.pk}/")
+    page.get_by_label("RED begins at").fill("95%")
+    expect(page.locator("#said")).to_contain_text("must be above the RED line")
+    page.get_by_label("RED begins at").fill("60%")
+    expect(page.locator("#said")).to_contain_text("of what you typed, not saved")
+    expect(page.locator("#said")).to_contain_text("RED is 60%, its argument speaks of 75%")
+    draft.refresh_from_db()
+    assert draft.revision == 2
+    page.get_by_role("button", name="still holds").first.click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    expect(page.get_by_text("argument no longer matches")).to_have_count(0)
+    draft.refresh_from_db()
+    assert tables.document_of(draft.content)["zones"]["red"] == "0.6"
+
+
+def test_editor__with_recorded_sessions__counts_them_beside_each_rule(world: World, visit: Visitor) -> None:
+    now = datetime.now(UTC)
+    session = session_in(world.one, "seen", at=now)
+    call_in(session, number=2, at=now, occupancy=140_000, known_window=200_000)
+    page = visit("editor")
+    page.goto(f"/policy/drafts/{drafted(world).pk}/")
+    expect(page.get_by_text("It would have said “compact” in 1 of 1 session, now 0")).to_be_visible()
+    expect(page.locator("[data-hits=P3]")).to_have_text("1")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -109,6 +179,11 @@ def test_pages__at_any_width__fit_and_have_no_serious_fault(
         "/policy/default/",
         "/policy/default/history",
         "/policy/audit/",
+        "/policy/evidence/",
+        "/policy/evidence/ecm-depth-cap/",
+        "/policy/assignments/",
+        "/policy/default/import",
+        f"{where}ghost",
         f"{where}?try=1&try-zone=RED",
         f"{where}review",
     ):

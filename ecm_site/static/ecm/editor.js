@@ -31,7 +31,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
   if (event.key === "Escape") return leave(event.target);
   if (isTyping(event.target)) return;
-  const row = event.target.closest("details.rule > summary");
+  const row = event.target.closest("details.rule")?.querySelector("summary");
   if (event.key === "?") {
     const keys = document.getElementById("keys");
     keys.open = !keys.open;
@@ -57,10 +57,3 @@ document.addEventListener(
   },
   true,
 );
-
-// Back after a rule was moved: the keyboard goes on where it was.
-const named = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details.rule");
-if (named) {
-  if (location.hash.startsWith("#edit-")) named.open = true;
-  named.querySelector("summary").focus();
-}
