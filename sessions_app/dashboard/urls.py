@@ -12,6 +12,7 @@ urlpatterns = [
     path("s/<int:pk>", views.short_link, name="session-short"),
     path("s/<int:pk>/calls/<int:number>", ledger_views.short_call, name="call-short"),
     path("compactions/", views.show_compactions, name="compactions"),
+    path("compactions/points/", views.show_points, name="compaction-points"),
     path("context/", views.show_context, name="context"),
     path("sources/", connect_views.show_sources, name="sources"),
     path("sources/teams/<int:team_id>/billing", connect_views.state_billing, name="billing"),

@@ -13,6 +13,7 @@ from django.views.decorators.vary import vary_on_cookie, vary_on_headers
 
 from ecm_site.common import clock
 from sessions_app.dashboard.billing import billing_of_session, billing_of_teams
+from sessions_app.dashboard.compaction_points import points_page
 from sessions_app.dashboard.compactions_page import compactions_page
 from sessions_app.dashboard.context_page import context_page
 from sessions_app.dashboard.filters import filter_of
@@ -84,6 +85,18 @@ def show_compactions(request: HttpRequest) -> HttpResponse:
     billing = billing_of_teams(scope.team.ids, page.now)
     context = {"page": page, "scope": scope, "billing": billing, "here": "compactions"}
     return render(request, "compactions/page.html", context)
+
+
+@require_GET
+@login_required
+@cache_control(private=True, no_cache=True)
+@vary_on_cookie
+def show_points(request: HttpRequest) -> HttpResponse:
+    """When hosts compacted by themselves, against what their documents say."""
+    scope = scope_of(request.user, request.GET)
+    page = points_page(request.user, scope, clock.now())
+    context = {"page": page, "scope": scope, "here": "compactions"}
+    return render(request, "compactions/points.html", context)
 
 
 @require_GET
