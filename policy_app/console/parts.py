@@ -121,7 +121,7 @@ def reaches_of(operation: Operation) -> tuple[Reach, ...]:
     found = []
     for force in Force:
         hosts = [
-            (HOST_NAMES.get(host, host), _who(lever.addressee, lever.also), lever.by)
+            (HOST_NAMES.get(host, host), who(lever.addressee, lever.also), lever.by)
             for host, levers in LEVERS.items()
             if (lever := levers[operation]).force is force
         ]
@@ -130,7 +130,8 @@ def reaches_of(operation: Operation) -> tuple[Reach, ...]:
     return tuple(found)
 
 
-def _who(addressee: Addressee, also: Addressee | None) -> str:
+def who(addressee: Addressee, also: Addressee | None) -> str:
+    """Those who act, in words; empty where nobody does."""
     return " and ".join(_WHO[each] for each in (addressee, also) if each in _WHO)
 
 
@@ -170,7 +171,7 @@ def who_can(rule: Rule, hosts: Iterable[str]) -> str:
 
 
 def _doer(lever: Lever) -> str:
-    return "nobody" if lever.force is Force.IMPOSSIBLE else _who(lever.addressee, lever.also)
+    return "nobody" if lever.force is Force.IMPOSSIBLE else who(lever.addressee, lever.also)
 
 
 def _unfit(table: Table, records: Mapping[str, Evidence], unfit: Mapping[tuple[str, str], str]) -> Iterable[Unfit]:

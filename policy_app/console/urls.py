@@ -2,13 +2,23 @@
 
 from django.urls import path
 
-from policy_app.console import acts, assignments_page, edits, evidence_views, import_page, pins_views, views
+from policy_app.console import (
+    acts,
+    assignments_page,
+    edits,
+    evidence_views,
+    import_page,
+    matrix_page,
+    pins_views,
+    views,
+)
 from policy_app.models import PolicyKind
 
 _PINS = {"kind": PolicyKind.PINS}
 
 urlpatterns = [
     path("", views.show_policies, name="policies"),
+    path("matrix/", matrix_page.show_matrix, name="policy-matrix"),
     path("audit/", views.show_audit, name="policy-audit"),
     path("pins/", views.show_policies, _PINS, name="pins"),
     path("pins/new", pins_views.create_pin_set, name="pin-set-create"),

@@ -1,7 +1,8 @@
 """Who can carry out an operation on which host: enforced, advised, or impossible, and by what.
 
-In Claude Code only the human can type `/compact`, and no setting clears tool results; OpenCode's plugin can do
-both; Cursor's hooks only reach the human. A gateway sees calls, and nobody there can act on a session.
+In Claude Code only the human can type `/compact`, and no setting clears tool results; OpenCode has settings for both
+and a plugin that speaks to model and human; Cursor's hooks only reach the human. A gateway sees calls, and nobody
+there can act on a session. What was tried with the host itself is in TRIED, with its version.
 """
 
 from collections.abc import Mapping
@@ -72,17 +73,14 @@ def _unheard_host() -> dict[Operation, Lever]:
     return {**dict.fromkeys(Operation, _UNHEARD), Operation.CONTINUE: _NOTHING_TO_DO}
 
 
-_PLUGIN_PRUNES = Lever(Force.ENFORCED, Addressee.PLUGIN, "the plugin prunes old tool output")
-_PLUGIN_COMPACTS = Lever(Force.ENFORCED, Addressee.PLUGIN, "the plugin asks the host to summarize")
-_PLUGIN_WRAPS_UP = Lever(Force.ENFORCED, Addressee.PLUGIN, "the plugin ends the turn")
+_OPENCODE_PRUNES = Lever(Force.ENFORCED, Addressee.SETTING, "compaction.prune")
+_OPENCODE_COMPACTS = Lever(
+    Force.ENFORCED, Addressee.SETTING, "compaction.auto and compaction.reserved, or /compact", Addressee.HUMAN
+)
 _CLAUDE_COMPACTS = Lever(Force.ENFORCED, Addressee.SETTING, "autoCompactWindow, or /compact", Addressee.HUMAN)
 _CODEX_COMPACTS = Lever(Force.ENFORCED, Addressee.SETTING, "model_auto_compact_token_limit")
 _GEMINI_COMPACTS = Lever(Force.ENFORCED, Addressee.SETTING, "the compression threshold")
 
-_OPENCODE = {
-    **_spoken_host("text added by the plugin", "a message by the plugin", _PLUGIN_COMPACTS, _PLUGIN_PRUNES),
-    Operation.WRAP_UP: _PLUGIN_WRAPS_UP,
-}
 _CURSOR = {
     **_spoken_host("additional_context", "user_message", _to_human("user_message before a compaction")),
     Operation.SUBAGENT_ISOLATE: NO_LEVER,
@@ -96,7 +94,9 @@ _HARNESS = {
 LEVERS: Mapping[str, Mapping[Operation, Lever]] = {
     "claude-code": _spoken_host("additionalContext", "systemMessage", _CLAUDE_COMPACTS),
     "codex": _spoken_host("additionalContext", "systemMessage", _CODEX_COMPACTS),
-    "opencode": _OPENCODE,
+    "opencode": _spoken_host(
+        "text added by the plugin", "a message by the plugin", _OPENCODE_COMPACTS, _OPENCODE_PRUNES
+    ),
     "copilot": _spoken_host("additionalContext", "the session page", _to_human("the session page")),
     "gemini": _spoken_host("additionalContext", "systemMessage", _GEMINI_COMPACTS),
     "cursor": _CURSOR,
@@ -104,6 +104,70 @@ LEVERS: Mapping[str, Mapping[Operation, Lever]] = {
     "otlp": _unheard_host(),
     "canonical": _HARNESS,
 }
+
+
+class Channel(StrEnum):
+    """What reaches a session beside operations: words of a verdict, and pins around a compaction."""
+
+    TO_MODEL = "to_model"
+    TO_HUMAN = "to_human"
+    INTO_SUMMARY = "into_summary"
+    PINS_BACK = "pins_back"
+
+
+_NO_CHANNEL = dict.fromkeys(Channel, _UNHEARD)
+_NEVER = Lever(Force.IMPOSSIBLE, Addressee.NOBODY, "nothing of ours reaches it")
+
+
+def _enforced(by: str) -> Lever:
+    return Lever(Force.ENFORCED, Addressee.NOBODY, by)
+
+
+#: Host -> channel -> by what; a verdict's words are always advice.
+CHANNELS: Mapping[str, Mapping[Channel, Lever]] = {
+    "claude-code": {
+        Channel.TO_MODEL: _to_model("additionalContext at UserPromptSubmit and PostToolUse"),
+        Channel.TO_HUMAN: _to_human("systemMessage, in interactive sessions"),
+        Channel.INTO_SUMMARY: _to_model("plain text of a PreCompact command hook"),
+        Channel.PINS_BACK: _enforced("additionalContext at SessionStart after the compaction"),
+    },
+    "codex": {
+        Channel.TO_MODEL: _to_model("additionalContext"),
+        Channel.TO_HUMAN: _to_human("systemMessage"),
+        Channel.INTO_SUMMARY: Lever(Force.ADVISED, Addressee.SETTING, "compact_prompt"),
+        Channel.PINS_BACK: _enforced("additionalContext at SessionStart after the compaction"),
+    },
+    "opencode": {
+        Channel.TO_MODEL: _to_model("a part of the newest prompt or tool result, by the plugin"),
+        Channel.TO_HUMAN: _to_human("a toast, by the plugin"),
+        Channel.INTO_SUMMARY: _to_model("context added at experimental.session.compacting"),
+        Channel.PINS_BACK: _enforced("a part of the request that the compaction leaves, by the plugin"),
+    },
+    "copilot": {
+        Channel.TO_MODEL: _to_model("additionalContext"),
+        Channel.TO_HUMAN: _to_human("the session page"),
+        Channel.INTO_SUMMARY: _NEVER,
+        Channel.PINS_BACK: _NEVER,
+    },
+    "gemini": {
+        Channel.TO_MODEL: _to_model("additionalContext at BeforeAgent"),
+        Channel.TO_HUMAN: _to_human("systemMessage"),
+        Channel.INTO_SUMMARY: _NEVER,
+        Channel.PINS_BACK: _NEVER,
+    },
+    "cursor": {
+        Channel.TO_MODEL: _to_model("additional_context at sessionStart"),
+        Channel.TO_HUMAN: _to_human("user_message"),
+        Channel.INTO_SUMMARY: _NEVER,
+        Channel.PINS_BACK: _NEVER,
+    },
+    "litellm": _NO_CHANNEL,
+    "otlp": _NO_CHANNEL,
+    "canonical": dict.fromkeys(Channel, Lever(Force.ENFORCED, Addressee.HARNESS, "the answer to its request")),
+}
+
+#: Version of the host with which the channels were tried against a model API of our own.
+TRIED: Mapping[str, str] = {"claude-code": "2.1.197", "opencode": "1.18.33"}
 
 
 def lever_of(host: str, operation: Operation) -> Lever:

@@ -13,7 +13,9 @@ from policy_app.services.refusals import BadText, NoSuch, Reserved, Taken, check
 MOST_NAME = 120
 MOST_SLUG = 50
 #: Slugs that name pages and addresses beside the policies.
-RESERVED = frozenset(("assignments", "audit", "drafts", "evidence", "live", "pins", "policies", "scopes", "versions"))
+RESERVED = frozenset(
+    ("assignments", "audit", "drafts", "evidence", "live", "matrix", "pins", "policies", "scopes", "versions")
+)
 #: What a kind is called in a sentence.
 WORDS = {PolicyKind.TABLE: "policy", PolicyKind.PINS: "pin set"}
 

@@ -143,7 +143,7 @@ def test_working_window__larger_than_the_hosts__host_decides() -> None:
 def test_lever__of_the_asking_host__says_who_is_told() -> None:
     cases = {
         "claude-code": (Force.ENFORCED, Addressee.SETTING, Addressee.HUMAN),
-        "opencode": (Force.ENFORCED, Addressee.PLUGIN, None),
+        "opencode": (Force.ENFORCED, Addressee.SETTING, Addressee.HUMAN),
         "copilot": (Force.ADVISED, Addressee.HUMAN, None),
         "otlp": (Force.IMPOSSIBLE, Addressee.NOBODY, None),
     }

@@ -130,6 +130,7 @@ DECIDED = rule(403, "POST", anonymous=LOGIN, keys=LOGIN, organisation_admin=400,
 CONSOLE = {
     "policy/": SHOWN,
     "policy/audit/": SHOWN,
+    "policy/matrix/": SHOWN,
     "policy/pins/": SHOWN,
     "policy/pins/new": DECIDED,
     "policy/pins/<slug:slug>/": SHOWN,
