@@ -25,6 +25,8 @@ from sessions_app.feeds import (
     codex_transcript,
     copilot_hooks,
     copilot_transcript,
+    gemini_chat,
+    gemini_hooks,
 )
 from sessions_app.feeds.base import Context, Feed, Refused
 from sessions_app.feeds.lines import decode
@@ -70,6 +72,13 @@ class CodexBundleView(ClaudeBundleView):
 
     host = Host.CODEX
     parts = {"lines": codex_transcript.FEED, "hooks": codex_hooks.FEED}
+
+
+class GeminiBundleView(ClaudeBundleView):
+    """`POST /api/v1/bundles/gemini`: the same of Gemini CLI; each line of the chat log names its session."""
+
+    host = Host.GEMINI
+    parts = {"lines": gemini_chat.FEED, "hooks": gemini_hooks.FEED}
 
 
 class CopilotBundleView(ClaudeBundleView):

@@ -20,6 +20,7 @@ api_urls = [
     path("usage", ingest_proxy.UsageView.as_view(), name="usage"),
     path("proxy/litellm", ingest_proxy.LiteLlmView.as_view(), name="proxy-litellm"),
     path("bundles/codex", bundle.CodexBundleView.as_view(), name="bundles-codex"),
+    path("bundles/gemini", bundle.GeminiBundleView.as_view(), name="bundles-gemini"),
     path("bundles/copilot", bundle.CopilotBundleView.as_view(), name="bundles-copilot"),
     path("arrivals", bundle.ArrivalsView.as_view(), name="arrivals"),
     path("hooks/claude-code", ingest.ClaudeHookView.as_view(), name="hooks-claude-code"),
