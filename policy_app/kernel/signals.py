@@ -170,6 +170,8 @@ _LIST = (
            specials=(UNKNOWN, UNSET)),
     Signal("repeat_failures", Kind.WHOLE, "failures", "repeated failures",
            "failures in a row of one tool with one input", ("claude-code", "opencode", "canonical")),
+    Signal("thrash", Kind.FLAG, "", "the session thrashes",
+           "two compactions within 8 calls, or RED again within 8 calls of one", _COMPACTIONS),
     Signal("thread_kind", Kind.CHOICE, "", "thread", "main chain or subagent", HOSTS,
            options=("main", "subagent"), specials=(), absent="main", measured=False),
     Signal("host", Kind.CHOICE, "", "host", "which host asks", HOSTS, options=HOSTS, measured=False),

@@ -16,6 +16,7 @@ from ecm_site.common.http import read_body
 from ecm_site.common.problems import DomainError
 from sessions_app.api import shapes
 from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
+from sessions_app.api.hooks import delivery_of
 from sessions_app.api.ingest import MIB, told
 from sessions_app.feeds import (
     claude_hooks,
@@ -29,9 +30,10 @@ from sessions_app.feeds import (
     gemini_hooks,
 )
 from sessions_app.feeds.base import Context, Feed, Refused
+from sessions_app.feeds.husk_strings import kept_id
 from sessions_app.feeds.lines import decode
-from sessions_app.models import Host, Session
-from sessions_app.services import arrivals, ingest, living
+from sessions_app.models import Host
+from sessions_app.services import answering, arrivals, ingest
 
 #: Parts in the order in which they are read: usage first, so that what a hook is told is fresh.
 PARTS: Mapping[str, Feed] = {
@@ -52,7 +54,8 @@ class ClaudeBundleView(APIView):
     parts: ClassVar[Mapping[str, Feed]] = PARTS
 
     def post(self, request: Request) -> HttpResponse:
-        """Take the parts; answer with what is known of the session now."""
+        """Take the parts; answer the hook that waits, and tell what is known of the session now."""
+        started = answering.started()
         bundle = _decoded(read_body(request._request, LIMIT, LIMIT))
         now = timezone.now()
         context = Context(received_ms=int(now.timestamp() * 1000))
@@ -64,7 +67,7 @@ class ClaudeBundleView(APIView):
                 body = b"\n".join(msgspec.json.encode(record) for record in records)
                 by = replace(sender, lost_hook_events=lost) if name == "hooks" else sender
                 receipts[name] = told(ingest.receive(sender=by, feed=feed, body=body, context=context, now=now))
-        return Response({"receipts": receipts, "answer": "", "live": _live(sender.team_id, self.host, bundle)})
+        return Response({"receipts": receipts, **_answered(request, self.host, bundle, started, now)})
 
 
 class CodexBundleView(ClaudeBundleView):
@@ -104,13 +107,39 @@ def _decoded(body: bytes) -> dict[str, Any]:
     return bundle
 
 
-def _live(team_id: int, host: Host, bundle: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What is known now of the session that the bundle speaks of."""
+def _answered(request: Request, host: Host, bundle: Mapping[str, Any], started: float, now: datetime) -> dict[str, Any]:
+    """The answer to the hook, what is known of its session, and what the client keeps ready.
+
+    Answers are in the dialect of Claude Code alone.
+    """
     name = bundle.get("session_id")
-    if not isinstance(name, str):
-        return None
-    session = Session.objects.filter(team=team_id, host=host, host_session_id=name).first()
-    return shapes.live(session, living.now_of(session), ()) if session else None
+    if not isinstance(name, str) or not name:
+        return {"answer": "", "live": None}
+    entries = tuple(answering.entries_of(bundle.get("hooks"), int(now.timestamp() * 1000)))
+    delivery = delivery_of(
+        request,
+        host=host,
+        session=kept_id(name),
+        entries=tuple(entry for entry in entries if entry.text("session_id") in (name, "")),
+        started=started,
+        waits=bundle.get("waits") is True and host is Host.CLAUDE_CODE,
+        drill=bundle.get("drill") if isinstance(bundle.get("drill"), dict) else None,
+        printed=_objects(bundle.get("printed")),
+        survival=tuple((told, None) for told in _objects(bundle.get("survival"))),
+    )
+    answered = answering.answer(delivery=delivery, now=now)
+    if answered.session is None or answered.now is None:
+        return {"answer": "", "live": None}
+    live = shapes.live(answered.session, answered.now, ())
+    if answered.advice:
+        live["advice"] = answered.advice
+    muted = answered.session.muted_at is not None
+    return {"answer": answered.text, "live": live, "session": {"muted": muted}, "keep": answered.keep}
+
+
+def _objects(raw: object) -> tuple[Mapping[str, Any], ...]:
+    """One object, or several in a list."""
+    return tuple(each for each in (raw if isinstance(raw, list) else [raw]) if isinstance(each, dict))
 
 
 class ArrivalsView(APIView):

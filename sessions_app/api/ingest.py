@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.http import HttpResponse
@@ -15,7 +16,6 @@ from ecm_site.common.problems import DomainError
 from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
 from sessions_app.feeds import (
     canonical,
-    claude_hooks,
     claude_sdk,
     claude_statusline,
     claude_transcript,
@@ -51,8 +51,10 @@ class IngestView(APIView):
 
     def post(self, request: Request) -> HttpResponse:
         """Take one delivery."""
-        body = read_body(request._request, self.limit, self.inflated_limit)
-        now = timezone.now()
+        return self.take(request, read_body(request._request, self.limit, self.inflated_limit), timezone.now())
+
+    def take(self, request: Request, body: bytes, now: datetime) -> HttpResponse:
+        """Store a body that was read, and answer."""
         context = Context(
             received_ms=int(now.timestamp() * 1000),
             event=_event(request.query_params.get("event", "")),
@@ -139,14 +141,9 @@ class ClaudeStatuslineView(IngestView):
     limit = inflated_limit = 1 * MIB
 
 
-class ClaudeHookView(IngestView):
-    """`POST /api/v1/hooks/claude-code[?as=text]`: answers in the host's dialect, the receipt in a header.
+class SilentHookView(IngestView):
+    """Takes hooks of a host that may misread whatever it is told."""
 
-    The answer is empty: over http an empty body is the only one that adds nothing to the summariser's
-    instructions (PreCompact), and a command hook's plain text reaches the model.
-    """
-
-    feed = claude_hooks.FEED
     limit = inflated_limit = 8 * MIB
 
     def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
@@ -165,13 +162,13 @@ class GeminiTranscriptView(IngestView):
     status = 202
 
 
-class GeminiHookView(ClaudeHookView):
+class GeminiHookView(SilentHookView):
     """`POST /api/v1/hooks/gemini`: the answer is empty, which the host takes for nothing to add."""
 
     feed = gemini_hooks.FEED
 
 
-class CursorHookView(ClaudeHookView):
+class CursorHookView(SilentHookView):
     """`POST /api/v1/hooks/cursor`: the answer is empty; nothing is asked of the host."""
 
     feed = cursor_hooks.FEED
@@ -206,13 +203,13 @@ class OpenCodeHookView(IngestView):
         return answer
 
 
-class CodexHookView(ClaudeHookView):
+class CodexHookView(SilentHookView):
     """`POST /api/v1/hooks/codex`: the host prints what it gets into its own strict schema; nothing fits it."""
 
     feed = codex_hooks.FEED
 
 
-class CopilotHookView(ClaudeHookView):
+class CopilotHookView(SilentHookView):
     """`POST /api/v1/hooks/copilot[?event=NAME]`: an empty object, as the host expects JSON of its http hooks."""
 
     feed = copilot_hooks.FEED

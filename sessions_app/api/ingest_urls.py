@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from sessions_app.api import bundle, ingest, ingest_otlp, ingest_proxy
+from sessions_app.api import bundle, hooks, ingest, ingest_otlp, ingest_proxy, verdicts
 
 api_urls = [
     path("ingest", ingest.CanonicalView.as_view(), name="ingest"),
@@ -23,7 +23,8 @@ api_urls = [
     path("bundles/gemini", bundle.GeminiBundleView.as_view(), name="bundles-gemini"),
     path("bundles/copilot", bundle.CopilotBundleView.as_view(), name="bundles-copilot"),
     path("arrivals", bundle.ArrivalsView.as_view(), name="arrivals"),
-    path("hooks/claude-code", ingest.ClaudeHookView.as_view(), name="hooks-claude-code"),
+    path("externalize", verdicts.ExternalizeView.as_view(), name="externalize"),
+    path("hooks/claude-code", hooks.ClaudeHookView.as_view(), name="hooks-claude-code"),
     path("hooks/copilot", ingest.CopilotHookView.as_view(), name="hooks-copilot"),
     path("hooks/codex", ingest.CodexHookView.as_view(), name="hooks-codex"),
 ]

@@ -2,13 +2,16 @@
 
 from django.urls import path
 
-from sessions_app.api import keys, pins, read
+from sessions_app.api import keys, pins, read, verdicts
 from sessions_app.api.ingest_urls import api_urls
 
 urlpatterns = [
     path("lag", read.LagView.as_view(), name="api-lag"),
     path("sessions", read.SessionsView.as_view(), name="api-sessions"),
     path("sessions/<int:session_id>", read.SessionView.as_view(), name="api-session"),
+    path("sessions/<int:session_id>/verdicts", verdicts.SessionVerdictsView.as_view(), name="api-session-verdicts"),
+    path("sessions/<int:session_id>/mute", verdicts.MuteView.as_view(), name="api-session-mute"),
+    path("verdicts/<str:public_id>", verdicts.VerdictView.as_view(), name="api-verdict"),
     path("totals", read.TotalsView.as_view(), name="api-totals"),
     path("keys", keys.KeysView.as_view(), name="api-keys"),
     path("pins", pins.SuppliedPinsView.as_view(), name="api-pins"),

@@ -2,13 +2,15 @@
 
 from django.urls import path
 
-from sessions_app.dashboard import connect_views, ledger_views, policy_views, views
+from sessions_app.dashboard import connect_views, ledger_views, policy_views, verdict_views, views
 
 urlpatterns = [
     path("", views.show_overview, name="overview"),
     path("sessions/", views.list_sessions, name="sessions"),
     path("sessions/<int:pk>/", views.show_session, name="session"),
     path("sessions/<int:pk>/calls/<int:number>/", ledger_views.show_call, name="call"),
+    path("sessions/<int:pk>/mute", verdict_views.mute_session, name="session-mute"),
+    path("v/<str:public_id>", verdict_views.show_verdict, name="verdict"),
     path("s/<int:pk>", views.short_link, name="session-short"),
     path("s/<int:pk>/calls/<int:number>", ledger_views.short_call, name="call-short"),
     path("compactions/", views.show_compactions, name="compactions"),

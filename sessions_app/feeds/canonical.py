@@ -34,6 +34,7 @@ FIELDS: Mapping[str, frozenset[str]] = {
         "session": f"{_ANY} started_at ended_at entrypoint parent_session_id",
         "meter": f"{_ANY} at window occupancy cost_usd",
         "tool": f"{_ANY} thread tool_use_id tool_name at result_bytes input_bytes failed",
+        "externalize": f"{_ANY} thread id at sink",
     }.items()
 }
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -79,6 +80,7 @@ def read(record: Husk, context: Context) -> tuple[Reading, ...]:
         "session": own.session_alone,
         "meter": own.meter,
         "tool": own.tool,
+        "externalize": own.externalize,
     }
     return (*readers[kind](), own.facts())
 

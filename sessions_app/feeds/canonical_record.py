@@ -13,6 +13,8 @@ from sessions_app.kernel.joins import Ranked
 from sessions_app.kernel.readings import (
     CallReading,
     CompactionReading,
+    Mark,
+    MarkReading,
     MeterReading,
     Purpose,
     Reading,
@@ -26,6 +28,7 @@ from sessions_app.kernel.readings import (
 HOST = "canonical"
 HOSTS = ("claude-code", "codex", "opencode", "copilot", "gemini", "cursor", "litellm", "otlp", HOST)
 LEAVES = ("uncached_input", "cache_read", "cache_write_5m", "cache_write_1h", "cache_write_unknown_ttl", "output")
+SINKS = ("crystalium", "file", "server")
 TRIGGERS = ("manual", "auto")
 #: What is said on purpose outranks a folder's name.
 REMOTE_RANK = 1 << 46
@@ -215,6 +218,23 @@ class CanonicalRecord:
         )
         minute = str((self.received_ms if at_ms is None else at_ms) // MINUTE_MS)
         return (StepsReading(session=self.session, source=self.source, key=minute, tools={use: size}),)
+
+    def externalize(self) -> tuple[Reading, ...]:
+        """Exact specifics were written to durable memory."""
+        sink = self.text("sink") or "server"
+        if sink not in SINKS:
+            raise Refused("unknown_sink", "/sink", f"sink must be one of {', '.join(SINKS)}")
+        mark = MarkReading(
+            session=self.session,
+            source=self.source,
+            key=self.text("id") or self.digest,
+            mark=Mark.EXTERNALIZE,
+            at_ms=self.started.ms,
+            received_ms=self._received_if_timeless,
+            detail=(0, sink),
+            thread=self._thread,
+        )
+        return (mark,)
 
     def session_alone(self) -> tuple[Reading, ...]:
         """Facts of the session and nothing else."""

@@ -28,8 +28,8 @@ TOKENS = _words(
     " hookEvent hook_event source reason tool_name toolName error_type notification_type precompute_reuse query_source"
     " querySource command_name command_source cache_miss_reason event signal host provider api thread purpose leaf"
     " convention window_origin unit currency temporality aggregation developer team service.name service.version"
-    " event.name agent.name agent.source error.type success decision externalizes agent_role scope span.type ttl"
-    " github.copilot.initiator github.copilot.trigger app.version initiator interactionType finishReason"
+    " event.name agent.name agent.source error.type success decision externalizes sink agent_role scope span.type"
+    " ttl github.copilot.initiator github.copilot.trigger app.version initiator interactionType finishReason"
     " gen_ai.operation.name gen_ai.provider.name gen_ai.system gen_ai.agent.name openinference.span.kind"
     " llm.request.type traceloop.span.kind ai.operationId llm.provider llm.system"
 )

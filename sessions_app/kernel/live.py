@@ -33,6 +33,7 @@ def current(given: FoldInput, calls: Sequence[CallFact], ends_with_compaction: b
             "origin": "call",
             "at": last.started_at.isoformat(),
             "zone": str(zone),
+            "tool_share_permille": None if ends_with_compaction else last.tool_share_permille,
             "why": "no usage since the last compaction" if ends_with_compaction else "",
         },
     }

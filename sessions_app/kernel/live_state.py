@@ -27,6 +27,7 @@ from sessions_app.kernel.readings import (
     StepsReading,
 )
 from sessions_app.kernel.times import when
+from sessions_app.kernel.trail import Trail, joined, trail_of
 from sessions_app.kernel.usage import leaves_of
 from sessions_app.kernel.zones import DEFAULT_LINES, Thresholds, Window, WindowOrigin, Zone, zone_of
 
@@ -71,11 +72,13 @@ class LiveState(msgspec.Struct, frozen=True, omit_defaults=True):
     compacted_received_ms: int | None = None
     #: Tool uses told by hooks, by id, with their receipt; those that a call is known for have 0.
     tools: dict[str, int] = {}
+    trail: Trail | None = None
 
     rules: ClassVar[Rules] = {
         **dict.fromkeys(("use", "gauge", "written", "compacted_at_ms", "compacted_received_ms"), largest),
         # Zero marks a use whose call is known, and stays: the smaller one wins.
         "tools": by_key(min),
+        "trail": joined,
     }
 
     def join(self, other: "LiveState") -> "LiveState":
@@ -85,6 +88,13 @@ class LiveState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def told_by(reading: Reading, received_ms: int) -> tuple[str, LiveState] | None:
     """(thread, what this reading alone says); None where it says nothing of now."""
+    told, trail = _told_by(reading, received_ms), trail_of(reading, received_ms)
+    if trail is None:
+        return told
+    return trail[0], msgspec.structs.replace(told[1] if told else LiveState(), trail=trail[1])
+
+
+def _told_by(reading: Reading, received_ms: int) -> tuple[str, LiveState] | None:
     if isinstance(reading, CallReading):
         return _by_call(reading, received_ms)
     if isinstance(reading, CompactionReading):

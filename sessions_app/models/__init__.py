@@ -9,6 +9,7 @@ from sessions_app.models.projections import Call, Clearing, Compaction, MissSlot
 from sessions_app.models.session import Host, Session
 from sessions_app.models.source import Billing, BillingMode, SourceRow
 from sessions_app.models.tenancy import Developer, Membership, Organisation, Project, Role, Team, Viewer
+from sessions_app.models.verdict import Restoration, Standing, Verdict
 
 __all__ = [
     "AcceptedLoss",
@@ -32,13 +33,16 @@ __all__ = [
     "Project",
     "ReadingRow",
     "Repricing",
+    "Restoration",
     "Role",
     "Session",
     "SourceRow",
+    "Standing",
     "Team",
     "Thread",
     "ToolUse",
     "UsageSlot",
     "VaultRecord",
+    "Verdict",
     "Viewer",
 ]

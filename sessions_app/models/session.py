@@ -64,6 +64,8 @@ class Session(models.Model):
     #: What other sessions' folds depend on: own first line and the ids seen.
     identity_digest = models.CharField(max_length=64, blank=True)
     first_line_ms = models.BigIntegerField(null=True)
+    #: Since when nobody in it wants to hear verdicts.
+    muted_at = models.DateTimeField(null=True)
 
     project = models.ForeignKey(Project, on_delete=models.SET_NULL, null=True, related_name="sessions")
     developer = models.ForeignKey(Developer, on_delete=models.SET_NULL, null=True, related_name="sessions")

@@ -94,6 +94,8 @@ class Project(models.Model):
     name = models.CharField(max_length=200)
     #: True when known by git remote; a folder name may stand for several code bases.
     is_strong = models.BooleanField(default=False)
+    #: Whether the memory service CRYSTALIUM was seen at work here.
+    has_crystalium = models.BooleanField(default=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "name"], name="project_name_once")]

@@ -50,7 +50,13 @@ def decode(state: str) -> LiveState:
     return msgspec.json.decode(state, type=LiveState)
 
 
+def state_of(session_id: int, thread: str = "") -> LiveState:
+    """The stored state of a thread; an empty one where nothing was told."""
+    row = LiveThread.objects.filter(session=session_id, thread=thread[:LONGEST_THREAD])
+    state = row.values_list("state", flat=True).first()
+    return decode(state) if state else LiveState()
+
+
 def now_of(session: Session, thread: str = "") -> Now:
     """What is known of a thread now; nothing where nothing was told."""
-    row = LiveThread.objects.filter(session=session, thread=thread).values_list("state", flat=True).first()
-    return live_state.now(decode(row) if row else LiveState(), load_price_book())
+    return live_state.now(state_of(session.pk, thread), load_price_book())

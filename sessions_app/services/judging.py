@@ -1,0 +1,246 @@
+"""The judge: at a hook that can act, what the version in force says of what is known, and who hears it.
+
+One row of live state, the session's row and a version in memory; no fold, no broker, no report is waited for.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from policy_app.kernel import messages, quiet
+from policy_app.kernel.adherence import ACTS, Adherence
+from policy_app.kernel.evaluate import Verdict as Judged
+from policy_app.kernel.evaluate import evaluate
+from policy_app.kernel.levers import Addressee
+from policy_app.kernel.messages import Telling
+from policy_app.kernel.operations import Operation
+from policy_app.kernel.quiet import SOON_CALLS, Silence
+from policy_app.kernel.signals import Signals
+from policy_app.kernel.situation import situate
+from policy_app.kernel.zones import Zone
+from policy_app.services import inforce
+from policy_app.services.inforce import Live, Scope
+from sessions_app.kernel import trail
+from sessions_app.kernel.live_state import LiveState, Now
+from sessions_app.kernel.situation import Situation
+from sessions_app.models import Session, Standing, Verdict
+from sessions_app.services import situations, verdicts
+
+#: Hooks at which a verdict is decided, and those at which it is only raised.
+DECIDES = frozenset(("SessionStart", "UserPromptSubmit", "Stop"))
+RAISES = frozenset(("PostToolUse", "PostToolUseFailure"))
+#: Whom the answer to a hook reaches. What is added at Stop would make the model go on.
+_BOTH = frozenset({Addressee.MODEL, Addressee.HUMAN})
+HEARD: Mapping[str, frozenset[Addressee]] = {
+    **dict.fromkeys((*DECIDES, *RAISES), _BOTH),
+    "Stop": frozenset({Addressee.HUMAN}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A hook that waits. `link` is an address with `{}` for a verdict's public id; `drill` holds its lines."""
+
+    event: str
+    thread: str
+    link: str
+    started: float
+    source: str = ""
+    drill: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known when the hook arrives."""
+
+    session: Session
+    organisation_id: int
+    state: LiveState
+    now: Now
+    has_crystalium: bool = False
+    pins: int = 0
+    pins_digest: str = ""
+
+
+@dataclass(slots=True)
+class Said:
+    """Texts for the answer, and the verdict that they are of (None where none was given)."""
+
+    to_model: str = ""
+    to_human: str = ""
+    advice: str = ""
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One judgement on its way."""
+
+    hook: Hook
+    known: Known
+    live: Live
+    found: Situation
+    judged: Judged
+    signals: Signals
+    standing: Standing
+    now: datetime
+    public_id: str = field(default_factory=verdicts.new_id)
+
+
+def judge(*, hook: Hook, known: Known, standing: Standing, now: datetime) -> Said:
+    """Give the verdict of this hook; the caller holds the lock on `standing` and is in a transaction.
+
+    Nothing is stored at a tool boundary that does not raise what stands, and where no version is in force.
+    """
+    scope = Scope(known.organisation_id, known.session.team_id, known.session.project_id)
+    live = inforce.live_table(scope=scope, now=now)
+    if live is None:
+        return Said()
+    case = _case(hook, known, live, standing, now)
+    stands = _standing(case)
+    if hook.event in RAISES and not quiet.is_raised(case.judged.operation, stands):
+        return Said()
+    heard = HEARD.get(hook.event, frozenset())
+    silence = quiet.silence(case.judged, stands, heard=heard, calls_since_compaction=case.found.calls_since_compaction)
+    said = _said(case, heard, silence)
+    said.verdict = _store(case, said, silence)
+    _settle(case, said)
+    return said
+
+
+def advice_of(*, known: Known, drill: Mapping[str, int] | None, now: datetime) -> str:
+    """The verdict of this moment in the words of a status line; nothing is stored."""
+    scope = Scope(known.organisation_id, known.session.team_id, known.session.project_id)
+    live = inforce.live_table(scope=scope, now=now)
+    if live is None or known.session.muted_at is not None:
+        return ""
+    _, _, judged = _judged(known, live, "", drill, now)
+    lines = verdicts.drill_lines(drill) if drill else None
+    return messages.advice(judged, Telling(live.policy, live.number, "", "", drill=lines))
+
+
+def _judged(
+    known: Known, live: Live, thread: str, drill: Mapping[str, int] | None, now: datetime
+) -> tuple[Situation, Signals, Judged]:
+    found = situations.situation_of(known.session, known.state, known.now, thread, now)
+    table = verdicts.table_for(live.table, drill)
+    signals = situations.signals_of(found)
+    since = found.calls_since_compaction
+    if since is not None and since <= SOON_CALLS and situate(table, signals).zone in (Zone.RED, Zone.CRITICAL):
+        signals = signals.having(thrash=True)
+    return found, signals, evaluate(table, signals)
+
+
+def _case(hook: Hook, known: Known, live: Live, standing: Standing, now: datetime) -> _Case:
+    found, signals, judged = _judged(known, live, hook.thread, hook.drill, now)
+    return _Case(hook, known, live, found, judged, signals, standing, now)
+
+
+def _standing(case: _Case) -> quiet.Standing:
+    row = case.standing
+    since = None
+    if row.advised_at is not None:
+        since = trail.calls_after(case.found.trail, int(row.advised_at.timestamp() * 1000))
+    return quiet.Standing(
+        operation=Operation(row.operation),
+        zone=Zone(row.zone) if row.zone else None,
+        spoken=Operation(row.spoken) if row.spoken else None,
+        calls_since_advice=since,
+        muted=case.known.session.muted_at is not None,
+    )
+
+
+def _said(case: _Case, heard: frozenset[Addressee], silence: Silence | None) -> Said:
+    judged, hook, live = case.judged, case.hook, case.live
+    telling = Telling(
+        policy=live.policy,
+        number=live.number,
+        origin=case.known.now.occupancy.origin or "nothing yet",
+        link=hook.link.format(case.public_id),
+        most_tokens=live.table.limits.injected_artifact_max_tokens,
+        pins=case.known.pins,
+        has_memory_service=case.known.has_crystalium,
+        warns=case.standing.warned_at is None,
+        drill=verdicts.drill_lines(hook.drill) if hook.drill else None,
+    )
+    said = Said(advice=messages.advice(judged, telling))
+    if silence is not None:
+        return said
+    told = frozenset(quiet.hearers(judged.lever, judged.operation)) & heard
+    if Addressee.MODEL in told:
+        said.to_model = messages.to_model(judged, telling)
+    if Addressee.HUMAN in told:
+        said.to_human = messages.to_human(judged, telling)
+    return said
+
+
+def _store(case: _Case, said: Said, silence: Silence | None) -> Verdict:
+    judged, hook, live, known = case.judged, case.hook, case.live, case.known
+    told = [name for name, text in (("model", said.to_model), ("human", said.to_human)) if text]
+    is_followed = bool(told) and judged.operation in ACTS and hook.drill is None
+    return Verdict.objects.create(
+        public_id=case.public_id,
+        session=known.session,
+        thread=hook.thread,
+        event=hook.event,
+        at=case.now,
+        latency_us=min(int((time.perf_counter() - hook.started) * 1e6), (1 << 31) - 1),
+        policy=live.policy,
+        version_id=live.version_id,
+        number=live.number,
+        digest=live.digest,
+        pins_digest=known.pins_digest,
+        drill=dict(hook.drill) if hook.drill else None,
+        signals=verdicts.signals_document(case.signals),
+        origins=situations.origins_of(case.found),
+        **verdicts.outcome_document(judged),
+        addressees=[str(each) for each in quiet.hearers(judged.lever, judged.operation)],
+        said_to=told,
+        silence=str(silence or ""),
+        to_model=said.to_model,
+        to_human=said.to_human,
+        injected_tokens=messages.tokens_at_most(said.to_model) if said.to_model else 0,
+        adherence=Adherence.PENDING if is_followed else "",
+    )
+
+
+def _settle(case: _Case, said: Said) -> None:
+    """What stands now, and what was said."""
+    row, judged = case.standing, case.judged
+    row.operation = str(judged.operation)
+    if said.to_model or said.to_human:
+        row.zone, row.spoken = str(judged.zone), str(judged.operation)
+        row.messages += 1
+        row.injected_tokens += case_tokens(said)
+        if judged.operation is Operation.COMPACT:
+            row.advised_at = case.now
+        if said.to_model and not case.known.has_crystalium:
+            row.warned_at = row.warned_at or case.now
+    elif judged.zone is Zone.GREEN:
+        # Back below every line: the next one that is crossed is news again.
+        row.zone, row.spoken = str(judged.zone), ""
+    row.save()
+
+
+def case_tokens(said: Said) -> int:
+    """Tokens that the model reads because of this answer, from above."""
+    return messages.tokens_at_most(said.to_model) if said.to_model else 0
+
+
+def answer_of(event: str, said: Said) -> str:
+    """The answer in the dialect of Claude Code; empty where there is nothing to say."""
+    body: dict[str, Any] = {}
+    if said.to_model:
+        body["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": said.to_model}
+    if said.to_human:
+        body["systemMessage"] = said.to_human
+    return json.dumps(body, ensure_ascii=False) if body else ""
+
+
+def digest_of(answer: str) -> str:
+    """By which the client says that it printed it."""
+    return hashlib.sha256(answer.encode()).hexdigest()
