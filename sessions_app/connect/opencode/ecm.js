@@ -113,6 +113,10 @@ export const ECM = async ({ client, directory }) => {
   const ask = async (type, id, properties, sessionID) => {
     await note(type, `${type}:${id}`, properties, sessionID)
     const answer = await send(WAIT_MS)
+    if (typeof answer?.to_human === "string" && answer.to_human) {
+      const body = { message: answer.to_human, variant: "info" }
+      Promise.resolve(client.tui?.showToast({ body })).catch(() => undefined)
+    }
     return typeof answer?.text === "string" ? answer.text : ""
   }
 
