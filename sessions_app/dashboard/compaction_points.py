@@ -103,6 +103,11 @@ class PointsPage:
     by_hand: int
     without_count: int
 
+    @property
+    def claims(self) -> dict[str, str]:
+        """What the documents of the hosts say that are shown."""
+        return {line.host: line.claim.text for line in self.lines}
+
 
 def points_page(user: Viewer, scope: Scope, now: datetime) -> PointsPage:
     """The page of a scope: two queries."""

@@ -108,6 +108,8 @@ def owner(record: Husk, context: Context) -> Husk:
 def _of_event(told: Husk) -> Husk:
     settings, item = told.get("thread_settings"), told.get("item")
     out: Husk = {}
+    if isinstance(told.get("rate_limits"), dict):
+        out["limits"] = {name: told["rate_limits"].get(name) for name in ("primary", "secondary")}
     if isinstance(settings, dict):
         out["model"] = settings.get("model")
     if isinstance(item, dict):

@@ -21,6 +21,7 @@ from sessions_app.kernel.readings import (
     CompactionReading,
     Mark,
     MarkReading,
+    MeterReading,
     Reading,
     SessionReading,
     Signal,
@@ -29,6 +30,8 @@ from sessions_app.kernel.readings import (
     ToolSize,
 )
 
+#: Minutes for which a limit of a subscription counts.
+FIVE_HOURS, SEVEN_DAYS = 300, 10_080
 _MARKS = {"task_complete": Mark.STOP, "error": Mark.API_ERROR}
 
 
@@ -124,7 +127,7 @@ def _mark(line: Line, mark: Mark, key: str, detail: str = "") -> MarkReading:
 
 def _event(line: Line) -> Iterator[Reading]:
     if line.event == "token_count":
-        yield from filter(None, [usage.count(line)])
+        yield from filter(None, [usage.count(line), _limits(line)])
     elif line.event == "context_compacted":
         yield _compaction(line, Signal.NOTICE)
     elif line.event == "thread_settings_applied":
@@ -133,6 +136,28 @@ def _event(line: Line) -> Iterator[Reading]:
         yield _mark(line, Mark.PROMPT, f"prompt:{_own_name(line)}")
     elif line.event in _MARKS:
         yield _mark(line, _MARKS[line.event], f"{line.event}:{_own_name(line)}")
+
+
+def _limits(line: Line) -> MeterReading | None:
+    """Shares of a subscription's limits that were used, told apart by how long they last."""
+    used: dict[int, int] = {}
+    for limit in (line.tree("limits").get("primary"), line.tree("limits").get("secondary")):
+        percent, minutes = (
+            (limit.get("used_percent"), limit.get("window_minutes")) if isinstance(limit, dict) else (None, 0)
+        )
+        if isinstance(percent, int | float) and 0 <= percent <= 1000 and isinstance(minutes, int):
+            used[minutes] = round(percent * 10)
+    five, seven = used.get(FIVE_HOURS), used.get(SEVEN_DAYS)
+    if line.ms is None or (five is None and seven is None):
+        return None
+    return MeterReading(
+        session=line.session,
+        source=Source.TRANSCRIPT,
+        key=f"limits:{five}:{seven}",
+        received_ms=line.ms,
+        five_hour_permille=five,
+        seven_day_permille=seven,
+    )
 
 
 def _is_prompt(line: Line) -> bool:

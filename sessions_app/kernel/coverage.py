@@ -154,8 +154,38 @@ _OTLP: Able = {
     **dict.fromkeys((Topic.GIT_REMOTE, Topic.BRANCH, Topic.VERSION, Topic.DEVELOPER, Topic.PROJECT), (_W, _C)),
     **dict.fromkeys((Topic.WINDOW, Topic.GAUGE, Topic.COMPACTIONS, Topic.TOOL_SIZES), (_C,)),
 }
+_CODEX: Able = {
+    Topic.USAGE: (_T, _L),
+    Topic.WINDOW: (_T,),
+    Topic.COMPACTIONS: (_T, _H),
+    Topic.COMPACTION_CALL: (_T,),
+    Topic.TOOL_SIZES: (_T, _H),
+    Topic.SUBAGENTS: (_T, _H),
+    Topic.MOMENTS: (_H, _T, _L),
+    Topic.PROJECT: (_T, _H),
+    Topic.GIT_REMOTE: (_T,),
+    Topic.BRANCH: (_T,),
+    Topic.VERSION: (_T, _L),
+    Topic.DEVELOPER: (_L,),
+    Topic.RATE_LIMITS: (_T,),
+}
+_COPILOT: Able = {
+    Topic.USAGE: (_T, _W),
+    Topic.WINDOW: (_T, _W),
+    Topic.COMPACTIONS: (_T, _W),
+    Topic.COMPACTION_CALL: (_T, _W),
+    Topic.TOOL_SIZES: (_T,),
+    Topic.SUBAGENTS: (_T, _H),
+    Topic.MOMENTS: (_T, _H),
+    Topic.PROJECT: (_T, _H),
+    Topic.GIT_REMOTE: (_T,),
+    Topic.BRANCH: (_T,),
+    Topic.VERSION: (_T, _W),
+}
 _ABLE: Mapping[str, Able] = {
     "claude-code": _CLAUDE_CODE,
+    "codex": _CODEX,
+    "copilot": _COPILOT,
     "otlp": _OTLP,
     "opencode": _OPENCODE,
     "gemini": _GEMINI,

@@ -75,6 +75,8 @@ def _of_call(reading: CallReading) -> Iterator[Topic]:
         yield Topic.HOST_COST
     if reading.miss_reason is not None:
         yield Topic.MISS_REASON
+    if reading.window is not None:
+        yield Topic.WINDOW
     if reading.purpose[1] == Purpose.COMPACTION:
         yield Topic.COMPACTION_CALL
     if reading.thread[1]:
