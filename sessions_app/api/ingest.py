@@ -104,7 +104,7 @@ def told(receipt: Receipt) -> dict[str, Any]:
 
 def receipt_line(receipt: Receipt) -> str:
     """A receipt in a header, where the body is the host's."""
-    return f"accepted={receipt.accepted} duplicate={receipt.duplicate} refused={len(receipt.refused)}"
+    return f"accepted={receipt.accepted} duplicate={receipt.duplicate} refused={receipt.refused_total}"
 
 
 class CanonicalView(IngestView):

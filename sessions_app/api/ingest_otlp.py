@@ -37,7 +37,7 @@ class OtlpView(IngestView):
         # A remark goes with a count of zero, as the protocol has it.
         first = next(iter([*receipt.refused, *receipt.warnings]), None)
         told = f"{first.pointer}: {first.message}" if first else ""
-        count = len(receipt.refused)
+        count = receipt.refused_total
         if self.is_protobuf(self.request):
             return HttpResponse(self.encoded(count, told) if first else b"", content_type=PROTOBUF)
         return Response({"partialSuccess": {self.rejected: str(count), "errorMessage": told}} if first else {})

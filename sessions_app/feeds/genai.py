@@ -108,6 +108,8 @@ def readings(spoken: Spoken, source: Source, purpose: Purpose) -> tuple[Reading,
         output=counts.output,
         reasoning=reasoning,
         host_cost_nanousd=spoken.host_cost(),
+        uuids=(place,) if source is Source.OTLP_SPAN else (),
+        parents=(f"{flat.get('trace_id')}:{flat.get('parent_span_id')}",) if flat.get("parent_span_id") else (),
         flags=tuple(sorted({*counts.flags, *spoken.ended.flags, *spoken.start.flags})),
     )
     return (call, facts(spoken, source))

@@ -18,7 +18,7 @@ from sessions_app.feeds.otlp_keys import KEPT
 #: Who a person is, by what telemetry says, the surest first; only a digest of one of them is kept.
 PERSON = ("user.account_uuid", "user.email", "user.id")
 #: A body or a span's name that names what happened, with the prefix of who says it.
-_NAMED = re.compile(r"[a-z][a-z0-9_]{1,30}(?:\.[a-z][a-z0-9_]{1,40}){1,3}")
+_NAMED = re.compile(r"[a-z][a-z0-9_]{1,30}(?:\.[a-z][a-z0-9_]{1,40}){1,5}")
 _VALUES = (
     *("stringValue", "intValue", "doubleValue", "boolValue"),
     *("string_value", "int_value", "double_value", "bool_value"),

@@ -171,7 +171,9 @@ def _join_by_vector(named: list[Group], others: list[Group]) -> list[Group]:
         settle(group)
     for group in sorted(others, key=_when):
         # A source tells each call once, so only what other sources told is looked at.
-        places = _places(group, frozenset(Source) - _sources(group)) if any(vector(merged(group))) else []
+        # Spans alone tell a call twice: a wrapper's span and, inside it, the client's.
+        others_sources = (frozenset(Source) - _sources(group)) | (_sources(group) & {Source.OTLP_SPAN})
+        places = _places(group, others_sources) if any(vector(merged(group))) else []
         near = {id(g): g for place in places for g in slots[place] if _may_be_one(g, group)}
         if near:
             min(near.values(), key=lambda g: (not _same_output(g, group), _distance(g, group), g[0].key)).extend(group)
@@ -195,12 +197,19 @@ def _sessions(group: Group) -> frozenset[str]:
     return frozenset(r.session for r in group)
 
 
+def _is_nested(a: Group, b: Group) -> bool:
+    """Whether all that both were told by are spans, one of them the parent of the other."""
+    own, parents = ([{u for r in g for u in getattr(r, n)} for g in (a, b)] for n in ("uuids", "parents"))
+    is_span = _sources(a) & _sources(b) == {Source.OTLP_SPAN}
+    return is_span and bool(own[0] & parents[1] or own[1] & parents[0])
+
+
 def _sources(group: Group) -> frozenset[str]:
     return frozenset(r.source for r in group)
 
 
 def _may_be_one(a: Group, b: Group) -> bool:
-    if _sources(a) & _sources(b) or not _is_near(a, b):
+    if (_sources(a) & _sources(b) and not _is_nested(a, b)) or not _is_near(a, b):
         return False
     messages = ({r.message_id for r in g if r.message_id and not r.message_id.startswith(BY_LINE)} for g in (a, b))
     requests = ({name for r in g for name in r.requests if not name.startswith(BY_CLIENT)} for g in (a, b))

@@ -38,6 +38,8 @@ class Receipt:
     duplicate: int = 0
     ignored: int = 0
     refused: list[Refusal] = field(default_factory=list)
+    #: How many were refused; `refused` tells of the first of them.
+    refused_total: int = 0
     warnings: list[Refusal] = field(default_factory=list)
     pending_bytes: int = 0
     session_ids: list[int] = field(default_factory=list)
@@ -47,6 +49,7 @@ class Receipt:
         self.accepted += other.accepted
         self.duplicate += other.duplicate
         self.ignored += other.ignored
+        self.refused_total += other.refused_total
         self.refused = (self.refused + other.refused)[:MOST_TOLD]
         self.warnings = (self.warnings + other.warnings)[:MOST_TOLD]
         self.pending_bytes = other.pending_bytes
@@ -102,6 +105,7 @@ def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: d
     """Store what was parsed."""
     receipt = Receipt(
         refused=parsed.refusals[:MOST_TOLD],
+        refused_total=len(parsed.refusals),
         warnings=parsed.warnings[:MOST_TOLD],
         pending_bytes=parsed.pending_bytes,
     )
