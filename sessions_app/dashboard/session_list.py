@@ -51,6 +51,11 @@ class SessionLine:
     flags: tuple[Flag, ...]
 
     @property
+    def host_name(self) -> str:
+        """The host as people call it."""
+        return words.word(words.HOSTS, self.session.host)
+
+    @property
     def has_calls(self) -> bool:
         """False when only marks or meters arrived: then tokens and cost are not known."""
         return bool(self.session.calls or self.session.aux_calls)

@@ -12,6 +12,7 @@ SOURCES = {
     "transcript": "transcripts",
     "otlp_log": "telemetry",
     "otlp_metric": "metrics",
+    "otlp_span": "traces",
     "hook": "hooks",
     "statusline": "status line",
     "canonical": "own format",

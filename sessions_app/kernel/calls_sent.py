@@ -14,7 +14,7 @@ from sessions_app.kernel.pricing import Price
 from sessions_app.kernel.readings import Purpose
 
 #: Fields of a call that records tell beside its usage.
-EVIDENCE = ("fast", "web_searches", "follows", "told", "told_tokens", "tells_cache")
+EVIDENCE = ("fast", "web_searches", "follows", "told", "told_tokens", "tells_cache", "is_suspect")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Sent:
     told: str = ""
     told_tokens: int | None = None
     tells_cache: bool = True
+    #: Its counts contradict each other, so that nothing can be worked out from them.
+    is_suspect: bool = False
 
     @property
     def is_turn(self) -> bool:

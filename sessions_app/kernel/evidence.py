@@ -6,17 +6,18 @@ from typing import Any
 
 from sessions_app.kernel.compactions import Kind
 from sessions_app.kernel.facts import CallFact, ClearingFact, ClearingKind, CompactionFact
-from sessions_app.kernel.readings import CallReading, Purpose
+from sessions_app.kernel.readings import CONVENTION_SUSPECT, CallReading, Purpose
 
 
 def of_reading(reading: CallReading) -> dict[str, Any]:
-    """Speed and fees, the provider's own reason for a miss, and whether cache counts came at all."""
+    """Speed and fees, the provider's own reason for a miss, and whether cache counts came at all and agree."""
     counts = (reading.cache_read, reading.write_total, reading.write_5m, reading.write_1h)
     found = {
         "fast": bool(reading.speed and reading.speed[1] == "fast"),
         "web_searches": reading.web_searches,
         "told": reading.miss_reason[1] if reading.miss_reason else "",
         "told_tokens": reading.missed_tokens,
+        "is_suspect": CONVENTION_SUSPECT in reading.flags,
     }
     told = {name: value for name, value in found.items() if value}
     return told if any(count is not None for count in counts) else {**told, "tells_cache": False}

@@ -86,7 +86,7 @@ def explain(
     threads: dict[str, list[Sent]] = defaultdict(list)
     found: dict[str, Explained] = {}
     for call in calls:
-        if call.is_turn:
+        if call.is_turn and not call.is_suspect:
             threads[call.thread].append(call)
         elif only is None or call.key in only:
             found[call.key] = _aside(call)

@@ -11,11 +11,13 @@ from sessions_app.feeds.base import Context
 from sessions_app.feeds.husk import husk
 from sessions_app.feeds.otlp_hosts import LOGS, TRACES
 from sessions_app.kernel.readings import CallReading, Purpose, Source
+from sessions_app.models import Call
 from tests.feeds_live.exports import attributes, log, logs, refused
 from tests.support import deliveries as given
 from tests.support.deliveries import Delivery
 from tests.support.inputs import NOW_MS, parsed
 from tests.support.pins import BOOK
+from tests.support.world import build
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 START = 1_796_077_195_000_000_000
@@ -199,6 +201,21 @@ def test_fold__a_suspect_call__kept_unpriced_and_remarked() -> None:
     assert (fold.calls[0].leaves.uncached_input, fold.calls[0].leaves.cache_read) == (500, 7_000)
     assert (fold.calls[0].cost_usd, fold.summary.fields["unpriced_calls"]) == (None, 1)
     assert [w["code"] for w in fold.summary.fields["warnings"]] == ["convention_suspect"]
+
+
+@pytest.mark.django_db
+def test_ledger__a_suspect_call_between_others__no_miss_of_its_own_and_none_by_it() -> None:
+    world = build()
+    told = {**CHAT, "gen_ai.response.model": "claude-sonnet-4-5", "gen_ai.usage.output_tokens": 5}
+    figures = [(50_000, 0, 49_990), (500, 7_000, 0), (60_000, 49_990, 10_000)]
+    for number, (input_tokens, read, written) in enumerate(figures, 1):
+        usage = {"gen_ai.usage.input_tokens": input_tokens, "gen_ai.usage.cache_read.input_tokens": read}
+        record = span({**told, **usage, "gen_ai.usage.cache_creation.input_tokens": written}, number=number)
+        given.deliver(world.one, [Delivery(TRACES.name, spans(record))])
+    given.fold_everything()
+    rows = Call.objects.order_by("number").values_list("missed_tokens", "miss_cause", "flags")
+    assert [(missed, cause) for missed, cause, _ in rows] == [(0, ""), (0, ""), (0, "")]
+    assert [flags for _, _, flags in rows] == [[], ["convention_suspect"], []]
 
 
 def test_fold__a_suspect_span_and_a_sure_log_of_one_call__the_sure_one_counts() -> None:
