@@ -219,6 +219,10 @@ TABLE = {
     "logout": rule(LOGIN, "POST"),
     "": PAGE,
     "sessions/": PAGE,
+    "compactions/": PAGE,
+    "context/": PAGE,
+    "b/<path:name>.md": rule(404, anonymous=401, ingest_key=403),
+    "s/<int:pk>/badge.svg": rule(200, strangers=404, anonymous=401, ingest_key=403),
     "sessions/<int:pk>/": rule(200, strangers=404, anonymous=LOGIN, keys=LOGIN),
     "sessions/<int:pk>/calls/<int:number>/": rule(200, strangers=404, anonymous=LOGIN, keys=LOGIN),
     # Says nothing of the session, only where its page would be.
