@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from sessions_app.dashboard import connect_views, ledger_views, policy_views, verdict_views, views
+from sessions_app.dashboard import connect_views, ledger_views, policy_views, table_views, verdict_views, views
 
 urlpatterns = [
     path("", views.show_overview, name="overview"),
@@ -16,6 +16,8 @@ urlpatterns = [
     path("compactions/", views.show_compactions, name="compactions"),
     path("compactions/points/", views.show_points, name="compaction-points"),
     path("context/", views.show_context, name="context"),
+    path("tables/", table_views.show_table, name="tables"),
+    path("tables/<slug:by>.<slug:form>", table_views.give_table, name="table-file"),
     path("sources/", connect_views.show_sources, name="sources"),
     path("sources/teams/<int:team_id>/billing", connect_views.state_billing, name="billing"),
     path("connect/", connect_views.show_connect, name="connect"),

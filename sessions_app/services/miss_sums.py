@@ -37,7 +37,9 @@ def renew(session_id: int, touched: set[Place]) -> None:
     calls = _calls_of(session_id, places)
     for slot in rows:
         _fill(slot, calls[(slot.slot_at, slot.model)])
-    UsageSlot.objects.bulk_update(rows, ["is_explained", "repeats", "repeats_read", *_PARTS.values()], batch_size=1_000)
+    UsageSlot.objects.bulk_update(
+        rows, ["is_explained", "needed_usd", "repeats", "repeats_read", *_PARTS.values()], batch_size=1_000
+    )
     MissSlot.objects.filter(session=session_id, slot_at__in={at for at, _ in places}).delete()
     fresh = [miss for place in places for miss in _misses(session_id, place, calls[place])]
     MissSlot.objects.bulk_create(fresh, batch_size=1_000)

@@ -221,6 +221,8 @@ TABLE = {
     "sessions/": PAGE,
     "compactions/": PAGE,
     "context/": PAGE,
+    "tables/": PAGE,
+    "tables/<slug:by>.<slug:form>": rule(404, anonymous=LOGIN, keys=LOGIN),
     "b/<path:name>.md": rule(404, anonymous=401, ingest_key=403),
     "s/<int:pk>/badge.svg": rule(200, strangers=404, anonymous=401, ingest_key=403),
     "sessions/<int:pk>/": rule(200, strangers=404, anonymous=LOGIN, keys=LOGIN),
