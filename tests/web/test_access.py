@@ -231,8 +231,6 @@ TABLE = {
     "s/<int:pk>": rule(302, anonymous=LOGIN, keys=LOGIN),
     "s/<int:pk>/calls/<int:number>": rule(302, anonymous=LOGIN, keys=LOGIN),
     "theme/": rule(302, "POST"),
-    "compactions/": PAGE,
-    "context/": PAGE,
     "compactions/points/": PAGE,
     "sources/": PAGE,
     # Who may, but names no host, is told so.
