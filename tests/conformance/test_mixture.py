@@ -8,20 +8,30 @@ from decimal import Decimal
 import pytest
 
 from sessions_app.models import Session
-from tests.support import codex, deliveries
+from tests.cases.test_gemini import SESSION
+from tests.cases.test_gemini import WAYS as GEMINI
+from tests.cases.test_opencode import EVENTS as OPENCODE
+from tests.support import codex, copilot, deliveries
 from tests.support.deliveries import Delivery
-from tests.support.inputs import INPUTS, trap_bodies
+from tests.support.inputs import trap_bodies
 from tests.support.pins import BOOK
 from tests.support.world import World
 
 ORDERS = 6
+LEAVES = ("calls", "uncached_input", "cache_read", "output")
 SUMS = ("calls", "aux_calls", "uncached_input", "cache_read", "cache_write_5m", "cache_write_1h", "output", "cost_usd")
-COPILOT = INPUTS / "hosts" / "copilot-1.0.102"
+#: What each recorded story served: calls, uncached, read, output (fixtures of the hosts).
+SERVED = {
+    codex.STORY_ID: (4, 80_000, 150_000, 200),
+    copilot.STORY_ID: (4, 22, 74_900, 1_140),
+    SESSION: (2, 50_000, 35_000, 104),
+}
 
 
 def others() -> list[Delivery]:
     """What hosts told beside Claude Code's story, and what gateways and programs told."""
-    events = [p.read_bytes() for p in (COPILOT / "session-state").rglob("*.jsonl")]
+    hosts = [*codex.whole_story(), *copilot.traces(), *copilot.hooks(), copilot.events(), copilot.store()]
+    hosts += [*GEMINI["all"], *(Delivery("opencode-hook", line) for line in OPENCODE)]
     traps = {"litellm-proxy": ("T38", "T40", "T41"), "any-otlp-traces": ("T107", "T115", "T149")}
     told = [
         Delivery(feed, body)
@@ -33,7 +43,7 @@ def others() -> list[Delivery]:
     usage = {"input_tokens": 12, "cache_read_input_tokens": 91_000, "output_tokens": 640}
     record = {"session": "sender", "provider": "anthropic", "model": "claude-opus-4-6", "id": "msg_s1", "usage": usage}
     told.append(Delivery("usage-proxy", json.dumps(record).encode()))
-    return [*codex.whole_story(), *(Delivery("copilot-transcript", body) for body in events), *told]
+    return [*hosts, *told]
 
 
 def sums(parts: list[Delivery]) -> dict[str, dict[str, object]]:
@@ -52,8 +62,10 @@ def test_mixture__of_all_senders_in_any_order__the_same_sums(
     assert sums(deliveries.shuffled(parts, seed)) == expected
     (story,) = [fields for fields in expected.values() if fields["calls"] == 9]
     assert (story["cache_read"], story["cost_usd"]) == (472_200, Decimal("1.428819"))
-    told = expected[codex.STORY_ID]
-    assert (told["calls"], told["uncached_input"], told["cache_read"], told["output"]) == (4, 80_000, 150_000, 200)
+    found = {session: tuple(fields[n] for n in LEAVES) for session, fields in expected.items()}
+    assert {session: found[session] for session in SERVED} == SERVED
+    # OpenCode's session.
+    assert (4, 60_000, 230_000, 200) in found.values()
 
 
 @pytest.mark.parametrize("seed", range(2))

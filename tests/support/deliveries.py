@@ -75,7 +75,7 @@ def _cut(delivery: Delivery, rng: random.Random) -> Iterator[Delivery]:
     if delivery.feed.endswith("-transcript"):
         lines = delivery.body.splitlines(keepends=True)
         # Only the first line of these files says whose they are; a client sends it with every piece.
-        head = lines[:1] if delivery.feed.startswith(("codex", "copilot")) else []
+        head = lines[:1] if delivery.feed.startswith(("codex", "copilot", "gemini")) else []
         cuts = sorted({0, len(lines), *(rng.randrange(len(lines)) for _ in range(rng.randint(0, 9)))})
         for start, end in itertools.pairwise(cuts):
             yield Delivery(delivery.feed, b"".join([*(head if start else []), *lines[start:end]]))
