@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from policy_app.console.parts import subject_words
+from policy_app.console.number_words import subject_words
 from policy_app.console.review_page import Refusal
 from policy_app.kernel.evidence import Tier
 from policy_app.models import AuditEntry, Evidence, EvidenceStatus, Policy, Version

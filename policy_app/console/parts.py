@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 
+from policy_app.console.number_words import shown_number, subject_words
 from policy_app.kernel.evidence import number_at
 from policy_app.kernel.findings import Finding
 from policy_app.kernel.levers import LEVERS, Addressee, Force, Lever
-from policy_app.kernel.numbers import plain
 from policy_app.kernel.operations import Operation
 from policy_app.kernel.sentences import rule_sentence
 from policy_app.kernel.table import LIMIT_NAMES, Rule, Table
@@ -182,21 +181,6 @@ def _unfit(table: Table, records: Mapping[str, Evidence], unfit: Mapping[tuple[s
             argument = ArgumentLine(place, cited, shown_number(each.subject, each.number), why)
             now = number_at(table, each.subject)
             yield Unfit(argument, subject_words(each.subject), shown_number(each.subject, now) if now else "")
-
-
-def subject_words(subject: str) -> str:
-    """What a dotted path is called: `zones.red` is RED."""
-    kind, _, rest = subject.partition(".")
-    return rest.upper() if kind == "zones" else rest.replace("_", " ").replace(".", ", ")
-
-
-def shown_number(subject: str, raw: str) -> str:
-    """A number of a table as people read it; conditions, and what an argument says that is no number, as they are."""
-    if not (raw.isascii() and raw.replace(".", "", 1).isdigit()):
-        return raw
-    if subject.startswith("zones.") or subject.endswith("_share_prune"):
-        return f"{plain(Decimal(raw) * 100)}%"
-    return f"{int(raw):,}" if raw.isdigit() else raw
 
 
 _WHY = {
