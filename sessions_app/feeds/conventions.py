@@ -5,6 +5,7 @@ The same word, input_tokens, covers everything at one provider and only the unca
 
 from dataclasses import dataclass
 
+from sessions_app.kernel.facts import capped
 from sessions_app.kernel.readings import CONVENTION_SUSPECT
 
 __all__ = ["CONVENTION_SUSPECT", "Counts", "disjoint"]
@@ -50,5 +51,5 @@ def disjoint(
         return Counts(uncached, output)
     # Some providers count reasoning beside the output; only the total gives it away.
     if reasoning and total == prompt + answer + reasoning:
-        return Counts(uncached, answer + reasoning)
+        return Counts(uncached, capped(answer + reasoning))
     return Counts(uncached, output, is_suspect=True)

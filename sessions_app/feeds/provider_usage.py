@@ -12,6 +12,7 @@ from sessions_app.feeds.claude_usage import tokens
 from sessions_app.feeds.conventions import Counts, disjoint
 from sessions_app.feeds.husk import SIZE
 from sessions_app.feeds.numbers import token_count
+from sessions_app.kernel.facts import capped
 
 #: Fields of a call reading that a usage object fills.
 type Fields = dict[str, Any]
@@ -87,10 +88,10 @@ def _gemini(tree: Tree) -> Fields:
     tools, thoughts = _snake(tree, "toolUsePromptTokenCount") or 0, _snake(tree, "thoughtsTokenCount")
     answer = tree.first("candidatesTokenCount", "candidates_token_count", "responseTokenCount", "response_token_count")
     total = _snake(tree, "totalTokenCount")
-    output = None if answer is None and thoughts is None else (answer or 0) + (thoughts or 0)
+    output = None if answer is None and thoughts is None else capped((answer or 0) + (thoughts or 0))
     total = None if total is None else max(0, total - tools)
     counts = disjoint(given=prompt, read=read, written=None, output=output, total=total)
-    uncached = None if counts.uncached is None else counts.uncached + tools
+    uncached = None if counts.uncached is None else capped(counts.uncached + tools)
     return _fields(Counts(uncached, counts.output, counts.is_suspect), read, None, thoughts)
 
 
@@ -101,7 +102,7 @@ def _snake(tree: Tree, name: str) -> int | None:
 def _interactions(tree: Tree) -> Fields:
     read, thoughts = tree.count("total_cached_tokens"), tree.count("total_thought_tokens")
     answer = tree.count("total_output_tokens")
-    output = None if answer is None and thoughts is None else (answer or 0) + (thoughts or 0)
+    output = None if answer is None and thoughts is None else capped((answer or 0) + (thoughts or 0))
     counts = disjoint(given=tree.count("total_input_tokens"), read=read, written=None, output=output)
     return _fields(counts, read, None, thoughts)
 
@@ -114,9 +115,8 @@ def _converse(tree: Tree) -> Fields:
     if not isinstance(details, list):
         return _fields(counts, read, written, None)
     places = [(n, part) for n, part in enumerate(details) if isinstance(part, dict) and part.get("ttl") == "1h"]
-    long = sum(
-        token_count(p.get("inputTokens"), f"{tree.pointer}/cacheDetails/{n}/inputTokens") or 0 for n, p in places
-    )
+    places_of_long = ((p.get("inputTokens"), f"{tree.pointer}/cacheDetails/{n}/inputTokens") for n, p in places)
+    long = capped(sum(token_count(value, place) or 0 for value, place in places_of_long))
     return _fields(counts, read, written, None, write_1h=long, write_5m=max(0, (written or 0) - long))
 
 
@@ -131,10 +131,10 @@ def _chat(tree: Tree, provider: str, api: str) -> Fields:
     )
     given, output, total = tree.count("prompt_tokens"), tree.count("completion_tokens"), tree.count("total_tokens")
     if given is None:
-        given = (tree.count("prompt_cache_hit_tokens") or 0) + (tree.count("prompt_cache_miss_tokens") or 0)
+        given = capped((tree.count("prompt_cache_hit_tokens") or 0) + (tree.count("prompt_cache_miss_tokens") or 0))
     reasoning = tree.count("completion_tokens_details", "reasoning_tokens")
     if provider == "xai" and not total and reasoning:
-        output = (output or 0) + reasoning
+        output = capped((output or 0) + reasoning)
     counts = disjoint(given=given, read=read, written=written, output=output, reasoning=reasoning, total=total)
     if counts.is_suspect and api == "anthropic_messages" and (read or 0) + (written or 0) > given:
         counts = Counts(given, output)

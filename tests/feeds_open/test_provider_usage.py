@@ -230,3 +230,18 @@ def test_husk__of_every_record__reads_the_same() -> None:
     for text, provider, _ in VECTORS.values():
         (item,) = parsed(FEED, record(json.loads(text), provider=provider)).items
         assert FEED.read(json.loads(json.dumps(item.husk)), _context()) == item.readings
+
+
+@pytest.mark.parametrize("dialect", VECTORS)
+def test_usage__of_the_largest_counts__still_storable(dialect: str) -> None:
+    def largest(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: largest(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [largest(inner) for inner in value] * 2
+        return (1 << 63) - 1 if isinstance(value, int) else value
+
+    text, provider, _ = VECTORS[dialect]
+    (call,) = calls(record(largest(json.loads(text)), provider=provider))
+    counts = [getattr(call, name) for name in call.__struct_fields__]
+    assert all(count < 1 << 63 for count in counts if isinstance(count, int))
