@@ -1,5 +1,6 @@
 """The door of the client: what one hook saw, what the transcript gained since, the freshest gauge, in one delivery."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from ecm_site.common.problems import DomainError
 from sessions_app.api import shapes
 from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
 from sessions_app.api.hooks import delivery_of
+from sessions_app.api.host_hooks import gemini_entry, in_gemini
 from sessions_app.api.ingest import MIB, told
 from sessions_app.feeds import (
     claude_hooks,
@@ -110,19 +112,24 @@ def _decoded(body: bytes) -> dict[str, Any]:
 def _answered(request: Request, host: Host, bundle: Mapping[str, Any], started: float, now: datetime) -> dict[str, Any]:
     """The answer to the hook, what is known of its session, and what the client keeps ready.
 
-    Answers are in the dialect of Claude Code alone.
+    Answers are in the dialect of Claude Code, and in Gemini's, which has the same keys.
     """
     name = bundle.get("session_id")
     if not isinstance(name, str) or not name:
         return {"answer": "", "live": None}
     entries = tuple(answering.entries_of(bundle.get("hooks"), int(now.timestamp() * 1000)))
+    asked = tuple(entry for entry in entries if entry.text("session_id") in (name, ""))
+    event = asked[-1].event if asked else ""
+    if host is Host.GEMINI:
+        asked = tuple(e for entry in asked[-1:] if (e := gemini_entry(entry.payload, now)) is not None)
     delivery = delivery_of(
         request,
         host=host,
         session=kept_id(name),
-        entries=tuple(entry for entry in entries if entry.text("session_id") in (name, "")),
+        entries=asked,
         started=started,
-        waits=bundle.get("waits") is True and host is Host.CLAUDE_CODE,
+        waits=bundle.get("waits") is True and host in (Host.CLAUDE_CODE, Host.GEMINI),
+        is_host=host is Host.GEMINI,
         drill=bundle.get("drill") if isinstance(bundle.get("drill"), dict) else None,
         printed=_objects(bundle.get("printed")),
         survival=tuple((told, None) for told in _objects(bundle.get("survival"))),
@@ -134,7 +141,8 @@ def _answered(request: Request, host: Host, bundle: Mapping[str, Any], started: 
     if answered.advice:
         live["advice"] = answered.advice
     muted = answered.session.muted_at is not None
-    return {"answer": answered.text, "live": live, "session": {"muted": muted}, "keep": answered.keep}
+    text = in_gemini(json.loads(answered.text), event) if host is Host.GEMINI and answered.text else answered.text
+    return {"answer": text, "live": live, "session": {"muted": muted}, "keep": answered.keep}
 
 
 def _objects(raw: object) -> tuple[Mapping[str, Any], ...]:

@@ -25,8 +25,6 @@ from sessions_app.feeds import (
     copilot_transcript,
     cursor_hooks,
     gemini_chat,
-    gemini_hooks,
-    opencode_hooks,
     opencode_transcript,
 )
 from sessions_app.feeds.base import Context, Feed, Refused
@@ -162,12 +160,6 @@ class GeminiTranscriptView(IngestView):
     status = 202
 
 
-class GeminiHookView(SilentHookView):
-    """`POST /api/v1/hooks/gemini`: the answer is empty, which the host takes for nothing to add."""
-
-    feed = gemini_hooks.FEED
-
-
 class CursorHookView(SilentHookView):
     """`POST /api/v1/hooks/cursor`: the answer is empty; nothing is asked of the host."""
 
@@ -188,19 +180,6 @@ class OpenCodeTranscriptView(IngestView):
     feed = opencode_transcript.FEED
     limit = inflated_limit = 64 * MIB
     status = 202
-
-
-class OpenCodeHookView(IngestView):
-    """`POST /api/v1/hooks/opencode`: events of the plugin, one or many."""
-
-    feed = opencode_hooks.FEED
-    limit = inflated_limit = 8 * MIB
-
-    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
-        """What the plugin is to add to the conversation: nothing so far."""
-        answer = Response({"text": ""})
-        answer["X-ECM-Receipt"] = receipt_line(receipt)
-        return answer
 
 
 class CodexHookView(SilentHookView):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from sessions_app.api import bundle, hooks, ingest, ingest_otlp, ingest_proxy, verdicts
+from sessions_app.api import bundle, hooks, host_hooks, ingest, ingest_otlp, ingest_proxy, verdicts
 
 api_urls = [
     path("ingest", ingest.CanonicalView.as_view(), name="ingest"),
@@ -10,9 +10,9 @@ api_urls = [
     path("transcripts/opencode", ingest.OpenCodeTranscriptView.as_view(), name="transcripts-opencode"),
     path("transcripts/gemini", ingest.GeminiTranscriptView.as_view(), name="transcripts-gemini"),
     path("transcripts/claude-sdk", ingest.ClaudeSdkView.as_view(), name="transcripts-claude-sdk"),
-    path("hooks/gemini", ingest.GeminiHookView.as_view(), name="hooks-gemini"),
+    path("hooks/gemini", host_hooks.GeminiHookView.as_view(), name="hooks-gemini"),
     path("hooks/cursor", ingest.CursorHookView.as_view(), name="hooks-cursor"),
-    path("hooks/opencode", ingest.OpenCodeHookView.as_view(), name="hooks-opencode"),
+    path("hooks/opencode", host_hooks.OpenCodeHookView.as_view(), name="hooks-opencode"),
     path("transcripts/codex", ingest.CodexTranscriptView.as_view(), name="transcripts-codex"),
     path("transcripts/copilot", ingest.CopilotTranscriptView.as_view(), name="transcripts-copilot"),
     path("statusline/claude-code", ingest.ClaudeStatuslineView.as_view(), name="statusline-claude-code"),
