@@ -2,7 +2,7 @@
 
 `Input (w/ Cache Write)` and `Input (w/o Cache Write)` are separate buckets, not a total and its part; `Total Tokens`
 checks the sum. A cost may be a word ("Included", "-"): then it is unknown, neither zero nor an error. Rows are held
-by day, each a thread of its own, because nothing says which of them shared a context (docs/adr/0006).
+by day, each a thread of its own, because nothing says which of them shared a context (docs/adr/0009).
 """
 
 import csv

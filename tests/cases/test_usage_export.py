@@ -25,7 +25,7 @@ def test_export__of_three_rows__the_values_of_the_trap(teams: dict[str, Team]) -
     assert f"{wanted['turns']} requests new, 0 known, {wanted['errors']} refused" in told
     assert f"${wanted['reported_cost_usd']} reported, {wanted['rows_without_numeric_cost']} without a number" in told
     sessions = list(Session.objects.all())
-    # No session of the host: the rows of a day stand together under a name that says so (ADR 6).
+    # No session of the host: the rows of a day stand together under a name that says so (ADR 9).
     assert [(s.host, s.host_session_id) for s in sessions] == [("cursor", "export:2026-11-02")]
     names = ("uncached_input", "cache_read", "cache_write_5m", "cache_write_1h", "output", "compactions")
     assert {name: sum(getattr(s, name) for s in sessions) for name in names} == {name: wanted[name] for name in names}
