@@ -1,6 +1,6 @@
 # ECM server. `make help` lists what can be done; each target says what it does behind its two hashes.
 .DEFAULT_GOAL := help
-.PHONY: running help up import demo demo-drop connect disconnect test conformance check shots lock bootstrap
+.PHONY: running replay-verdicts help up import demo demo-drop connect disconnect test conformance check shots lock bootstrap
 SHELL := /bin/sh
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
@@ -27,6 +27,9 @@ connect: running ## connect the Claude Code of this machine: shows the change an
 
 disconnect: bootstrap ## take that back
 	@$(MANAGE) disconnect
+
+replay-verdicts: running ## derive every stored verdict again, and say which come out otherwise
+	@$(MANAGE) replay_verdicts
 
 test: bootstrap ## run the tests: [ARGS="tests/kernel -k zones"]
 	@tools/run-tests $(ARGS)

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from ecm_site.common import clock, paging
 from ecm_site.common.http import read_body
 from ecm_site.common.problems import DomainError
-from sessions_app.api.auth import READERS, ReadAccess, holder_of, visible_teams
+from sessions_app.api.auth import READERS, AnyKey, ReadAccess, holder_of, visible_teams
 from sessions_app.api.ingest import MIB, IngestView
 from sessions_app.api.shapes import moment
 from sessions_app.feeds import canonical
@@ -106,6 +106,7 @@ class MuteView(APIView):
     """`POST /api/v1/sessions/ID/mute` `{"muted": true|false}`: an ingest or admin key, or a login."""
 
     authentication_classes = READERS
+    permission_classes = [AnyKey]
     parser_classes = []
 
     def post(self, request: Request, session_id: int) -> Response:

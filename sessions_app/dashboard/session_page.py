@@ -19,6 +19,7 @@ from sessions_app.dashboard.now_card import NowCard, now_card
 from sessions_app.dashboard.sentences import Sentence
 from sessions_app.dashboard.session_chart import timeline_of
 from sessions_app.dashboard.session_facts import facts_of
+from sessions_app.dashboard.verdict_lines import VerdictSection, verdict_section
 from sessions_app.kernel.zones import Zone
 from sessions_app.models import Call, Session, Thread, Viewer
 
@@ -79,6 +80,7 @@ class SessionPage:
     sources: tuple[SourceLine, ...]
     children: tuple[Session, ...]
     live: NowCard | None
+    verdicts: VerdictSection
 
     @property
     def has_tokens(self) -> bool:
@@ -108,7 +110,7 @@ class SessionPage:
 
 
 def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: datetime) -> SessionPage:
-    """The page of one session that the user may see: at most seven queries; 404 for any other."""
+    """The page of one session that the user may see: at most eleven queries; 404 for any other."""
     session = get_object_or_404(
         Session.objects.for_user(user).select_related("project", "team", "parent", "developer"), pk=pk
     )
@@ -119,6 +121,7 @@ def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: date
     lines = call_lines(calls, names, session.window)
     cards = compaction_cards(compactions, calls)
     losses, more = loss_cards(calls, session.host)
+    live = now_card(session, now)
     return SessionPage(
         session=session,
         now=now,
@@ -141,7 +144,8 @@ def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: date
         children=tuple(
             Session.objects.for_user(user).filter(parent=session).order_by("first_at", "pk")[:MOST_CHILDREN]
         ),
-        live=now_card(session, now),
+        live=live,
+        verdicts=verdict_section(session, compactions, is_live=live is not None),
     )
 
 

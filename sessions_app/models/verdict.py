@@ -16,7 +16,7 @@ class VerdictQuerySet(models.QuerySet["Verdict"]):
 
     def counted(self) -> Self:
         """Without those of a drill."""
-        return self.filter(drill=None)
+        return self.filter(drill__isnull=True)
 
     def spoken(self) -> Self:
         """Those that somebody was told."""

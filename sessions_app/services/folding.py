@@ -13,7 +13,7 @@ from sessions_app.kernel.facts import FoldInput, SessionFold
 from sessions_app.kernel.fold import fold
 from sessions_app.kernel.readings import CallReading, decode
 from sessions_app.models import ReadingRow, Session
-from sessions_app.services import explaining, kinship, people, projecting
+from sessions_app.services import adhering, explaining, kinship, people, projecting
 from sessions_app.services.locks import lock_session
 from sessions_app.services.prices import load_price_book
 from sessions_app.services.store import mark_dirty
@@ -82,6 +82,7 @@ def fold_session(*, session_id: int, now: datetime) -> bool:
         outcome = fold(loaded.given, book)
         _write(session, loaded, outcome, now)
         explaining.explain(session_id=session_id, book=book)
+        adhering.settle(session_id=session_id)
     return True
 
 

@@ -170,6 +170,14 @@ TABLE = {
     "api/v1/lag": rule(200, anonymous=401),
     "api/v1/sessions": READS,
     "api/v1/sessions/<int:session_id>": rule(200, strangers=404, anonymous=401, ingest_key=403),
+    "api/v1/sessions/<int:session_id>/verdicts": rule(200, strangers=404, anonymous=401, ingest_key=403),
+    "api/v1/sessions/<int:session_id>/mute": rule(
+        200, "POST", '{"muted": true}', strangers=404, anonymous=401, read_key=403
+    ),
+    "api/v1/verdicts/<str:public_id>": rule(404, anonymous=401, ingest_key=403),
+    "api/v1/externalize": replace(DELIVERY_ACCEPTED, body='{"session": "a"}'),
+    "v/<str:public_id>": rule(404, anonymous=LOGIN, keys=LOGIN),
+    "sessions/<int:pk>/mute": rule(302, "POST", strangers=404, anonymous=LOGIN, keys=LOGIN),
     "api/v1/totals": READS,
     "api/v1/keys": rule(
         403,
