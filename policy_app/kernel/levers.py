@@ -78,7 +78,9 @@ _OPENCODE_COMPACTS = Lever(
     Force.ENFORCED, Addressee.SETTING, "compaction.auto and compaction.reserved, or /compact", Addressee.HUMAN
 )
 _CLAUDE_COMPACTS = Lever(Force.ENFORCED, Addressee.SETTING, "autoCompactWindow, or /compact", Addressee.HUMAN)
-_CODEX_COMPACTS = Lever(Force.ENFORCED, Addressee.SETTING, "model_auto_compact_token_limit")
+_CODEX_COMPACTS = Lever(
+    Force.ENFORCED, Addressee.SETTING, "model_auto_compact_token_limit, or /compact", Addressee.HUMAN
+)
 _GEMINI_COMPACTS = Lever(Force.ENFORCED, Addressee.SETTING, "the compression threshold")
 
 _CURSOR = {

@@ -110,14 +110,13 @@ def _decoded(body: bytes) -> dict[str, Any]:
 
 
 def _answered(request: Request, host: Host, bundle: Mapping[str, Any], started: float, now: datetime) -> dict[str, Any]:
-    """The answer to the hook, what is known of its session, and what the client keeps ready.
-
-    Answers are in the dialect of Claude Code, and in Gemini's, which has the same keys.
-    """
+    """The answer to the hook, what is known of its session, and what the client keeps ready."""
     name = bundle.get("session_id")
     if not isinstance(name, str) or not name:
         return {"answer": "", "live": None}
     entries = tuple(answering.entries_of(bundle.get("hooks"), int(now.timestamp() * 1000)))
+    if host is Host.COPILOT:
+        entries = tuple(replace(entry, payload=copilot_hooks.named(dict(entry.payload), "")) for entry in entries)
     asked = tuple(entry for entry in entries if entry.text("session_id") in (name, ""))
     event = asked[-1].event if asked else ""
     if host is Host.GEMINI:
@@ -128,7 +127,7 @@ def _answered(request: Request, host: Host, bundle: Mapping[str, Any], started: 
         session=kept_id(name),
         entries=asked,
         started=started,
-        waits=bundle.get("waits") is True and host in (Host.CLAUDE_CODE, Host.GEMINI),
+        waits=bundle.get("waits") is True,
         is_host=host is Host.GEMINI,
         drill=bundle.get("drill") if isinstance(bundle.get("drill"), dict) else None,
         printed=_objects(bundle.get("printed")),

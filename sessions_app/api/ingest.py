@@ -19,9 +19,7 @@ from sessions_app.feeds import (
     claude_sdk,
     claude_statusline,
     claude_transcript,
-    codex_hooks,
     codex_transcript,
-    copilot_hooks,
     copilot_transcript,
     cursor_hooks,
     gemini_chat,
@@ -180,21 +178,3 @@ class OpenCodeTranscriptView(IngestView):
     feed = opencode_transcript.FEED
     limit = inflated_limit = 64 * MIB
     status = 202
-
-
-class CodexHookView(SilentHookView):
-    """`POST /api/v1/hooks/codex`: the host prints what it gets into its own strict schema; nothing fits it."""
-
-    feed = codex_hooks.FEED
-
-
-class CopilotHookView(SilentHookView):
-    """`POST /api/v1/hooks/copilot[?event=NAME]`: an empty object, as the host expects JSON of its http hooks."""
-
-    feed = copilot_hooks.FEED
-
-    def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
-        """Nothing that the host acts upon."""
-        answer = super().answer(receipt, as_text=as_text)
-        answer.content = b"{}"
-        return answer

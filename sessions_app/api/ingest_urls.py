@@ -25,8 +25,8 @@ api_urls = [
     path("arrivals", bundle.ArrivalsView.as_view(), name="arrivals"),
     path("externalize", verdicts.ExternalizeView.as_view(), name="externalize"),
     path("hooks/claude-code", hooks.ClaudeHookView.as_view(), name="hooks-claude-code"),
-    path("hooks/copilot", ingest.CopilotHookView.as_view(), name="hooks-copilot"),
-    path("hooks/codex", ingest.CodexHookView.as_view(), name="hooks-codex"),
+    path("hooks/copilot", hooks.CopilotHookView.as_view(), name="hooks-copilot"),
+    path("hooks/codex", hooks.CodexHookView.as_view(), name="hooks-codex"),
 ]
 
 otlp_urls = [

@@ -73,22 +73,25 @@ def _reduce_and_read(record: Any, context: Context) -> tuple[Husk, tuple[Reading
 def read(record: Husk, context: Context) -> tuple[Reading, ...]:
     """Readings of one hook payload. Refused: `missing_session`."""
     payload, received_ms, where = unwrapped(record, context)
-    if isinstance(payload.get("session_id"), str):
-        told, event = payload, event_of(payload, context)
-    else:
-        name = payload.get("hookEventName")
-        # Our client writes the name into the payload.
-        known = (name if isinstance(name, str) else "") or context.event or inferred(payload) or "notification"
-        event = EVENTS.get(known, known)
-        told = {snake: payload[name] for name, snake in _SNAKE.items() if name in payload}
+    told = named(payload, context.event)
     session = told.get("session_id")
     if not isinstance(session, str) or not session:
         raise Refused("missing_session", f"{where}/sessionId", "a hook payload needs sessionId, a string")
     # The host's own clock stands in each payload.
     at_ms = moment(payload.get("timestamp"), received_ms).ms
-    named = {**told, "hook_event_name": event}
-    hook = Hook(named, session, event, received_ms if at_ms is None else at_ms)
-    return readings_of(hook, signal_of(named, context))
+    hook = Hook(told, session, told["hook_event_name"], received_ms if at_ms is None else at_ms)
+    return readings_of(hook, signal_of(told, context))
+
+
+def named(payload: Husk, event: str) -> Husk:
+    """A payload under the names of Claude Code's; `event` is what the address says."""
+    if isinstance(payload.get("session_id"), str) and "sessionId" not in payload:
+        return {**payload, "hook_event_name": event_of(payload, Context(0, event=event))}
+    told = {snake: payload[name] for name, snake in _SNAKE.items() if name in payload}
+    name = payload.get("hookEventName")
+    # Our client writes the name into the payload.
+    known = (name if isinstance(name, str) else "") or event or inferred(payload) or "notification"
+    return {**told, "hook_event_name": EVENTS.get(known, known)}
 
 
 def inferred(payload: Husk) -> str:

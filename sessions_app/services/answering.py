@@ -18,7 +18,7 @@ from sessions_app.kernel import live_state
 from sessions_app.kernel.live_state import Now
 from sessions_app.kernel.trail import Trail
 from sessions_app.models import Project, Restoration, Session, Standing, Verdict
-from sessions_app.services import bracket, judging, living
+from sessions_app.services import bracket, dialects, judging, living
 from sessions_app.services.judging import Hook, Known, Said
 from sessions_app.services.prices import load_price_book
 
@@ -184,8 +184,8 @@ class _Turn:
         if asked is None:
             return ""
         if asked.event == "PreCompact":
-            return bracket.before(self.pins)
-        if asked.event not in JUDGED:
+            return dialects.before_compaction(self.delivery.host, bracket.before(self.pins))
+        if asked.event not in JUDGED or not dialects.hears(self.delivery.host, asked.event):
             return ""
         return self._judge(asked, restoration)
 
@@ -222,7 +222,7 @@ class _Turn:
         said = judging.judge(hook=hook, known=known, standing=standing, now=self.now)
         if not thread:
             self._bracketed(asked, restoration, said)
-        text = judging.answer_of(asked.event, said)
+        text = dialects.said(self.delivery.host, asked.event, said.to_model, said.to_human)
         if text and said.verdict is not None:
             printed = self.now if self.delivery.is_host else None
             said.verdict.answer_digest, said.verdict.printed_at = judging.digest_of(text), printed

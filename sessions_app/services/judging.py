@@ -4,12 +4,10 @@ One row of live state, the session's row and a version in memory; no fold, no br
 """
 
 import hashlib
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from policy_app.kernel import messages, quiet
 from policy_app.kernel.adherence import ACTS, Adherence
@@ -229,16 +227,6 @@ def _settle(case: _Case, said: Said) -> None:
 def case_tokens(said: Said) -> int:
     """Tokens that the model reads because of this answer, from above."""
     return messages.tokens_at_most(said.to_model) if said.to_model else 0
-
-
-def answer_of(event: str, said: Said) -> str:
-    """The answer in the dialect of Claude Code; empty where there is nothing to say."""
-    body: dict[str, Any] = {}
-    if said.to_model:
-        body["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": said.to_model}
-    if said.to_human:
-        body["systemMessage"] = said.to_human
-    return json.dumps(body, ensure_ascii=False) if body else ""
 
 
 def digest_of(answer: str) -> str:

@@ -78,7 +78,7 @@ def test_coverage__a_compaction_long_ago__is_still_received() -> None:
 
 def test_coverage__what_no_way_can_tell__is_impossible() -> None:
     covers = column(seen(Source.CANONICAL, CALLS, host="codex"), host="codex")
-    assert covers[Topic.HOST_COST].state is State.IMPOSSIBLE
+    assert covers[Topic.MISS_REASON].state is State.IMPOSSIBLE
     assert covers[Topic.MISS_REASON].todo is Todo.NOTHING
 
 
