@@ -204,7 +204,8 @@ TABLE = {
     "api/v1/statusline/claude-code": DELIVERY,
     "api/v1/hooks/claude-code": DELIVERY,
     **dict.fromkeys(
-        (f"api/v1/bundles/{host}" for host in ("claude-code", "codex", "copilot")), replace(DELIVERY, body="{}")
+        (f"api/v1/bundles/{host}" for host in ("claude-code", "codex", "copilot", "gemini")),
+        replace(DELIVERY, body="{}"),
     ),
     # Without `since` the key's owner is told what is missing.
     "api/v1/arrivals": rule(403, anonymous=401, users=401, ingest_key=400),
