@@ -12,6 +12,7 @@ from sessions_app.dashboard import compaction_sums as sums
 from sessions_app.dashboard import shapes, words
 from sessions_app.dashboard.clearing_lines import ClearingPart, clearing_part
 from sessions_app.dashboard.compaction_sums import CompactionSums, DepthLine, FullnessBin
+from sessions_app.dashboard.forgetting import Forgetting, forgetting
 from sessions_app.dashboard.overview import name_of
 from sessions_app.dashboard.scope import Link, Scope, link_suffix
 from sessions_app.dashboard.sentences import Sentence, count, money, say
@@ -64,6 +65,7 @@ class CompactionsPage:
     previous_href: str
     next_href: str
     depths: tuple[DepthLine, ...]
+    forgetting: Forgetting
     clearing: ClearingPart
     strategies: tuple[StrategyLine, ...]
 
@@ -74,7 +76,7 @@ class CompactionsPage:
 
 
 def compactions_page(user: Viewer, scope: Scope, sort: str, number: str, now: datetime) -> CompactionsPage:
-    """The page of a scope: eight queries, whatever the size."""
+    """The page of a scope: nine queries, whatever the size."""
     sort = sort if sort in SORTS else "last"
     rows = sums.in_period(user, scope, now)
     found = sums.sums_of(rows, now)
@@ -97,6 +99,7 @@ def compactions_page(user: Viewer, scope: Scope, sort: str, number: str, now: da
         previous_href=_address(scope, sort, at - 1) if at > 1 else "",
         next_href=_address(scope, sort, at + 1) if at < pages else "",
         depths=sums.depths_of(rows),
+        forgetting=forgetting(user, scope, now),
         clearing=clearing_part(user, scope, now),
         strategies=strategies_of(user, scope, now),
     )

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404
 from ecm_site.common import figures
 from sessions_app.dashboard import findings, shapes, words
 from sessions_app.dashboard.call_lines import CallPages, call_lines, pages_of
+from sessions_app.dashboard.certificate import Certificate, certificate
 from sessions_app.dashboard.compaction_cards import CompactionCard, compaction_cards
 from sessions_app.dashboard.ledger import Entry, Ledger, ledger
 from sessions_app.dashboard.losses import LossCard, loss_cards
@@ -81,6 +82,7 @@ class SessionPage:
     children: tuple[Session, ...]
     live: NowCard | None
     verdicts: VerdictSection
+    certificate: Certificate | None
 
     @property
     def has_tokens(self) -> bool:
@@ -110,7 +112,7 @@ class SessionPage:
 
 
 def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: datetime) -> SessionPage:
-    """The page of one session that the user may see: at most eleven queries; 404 for any other."""
+    """The page of one session that the user may see: at most twelve queries; 404 for any other."""
     session = get_object_or_404(
         Session.objects.for_user(user).select_related("project", "team", "parent", "developer"), pk=pk
     )
@@ -146,6 +148,7 @@ def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: date
         ),
         live=live,
         verdicts=verdict_section(session, compactions, is_live=live is not None),
+        certificate=certificate(calls, list(session.restorations.order_by("pk"))),
     )
 
 

@@ -16,6 +16,7 @@ urlpatterns = [
     path("compactions/", views.show_compactions, name="compactions"),
     path("compactions/points/", views.show_points, name="compaction-points"),
     path("context/", views.show_context, name="context"),
+    path("context/discipline/", views.show_discipline, name="discipline"),
     path("tables/", table_views.show_table, name="tables"),
     path("tables/<slug:by>.<slug:form>", table_views.give_table, name="table-file"),
     path("sources/", connect_views.show_sources, name="sources"),

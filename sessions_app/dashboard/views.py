@@ -16,6 +16,7 @@ from sessions_app.dashboard.billing import billing_of_session, billing_of_teams
 from sessions_app.dashboard.compaction_points import points_page
 from sessions_app.dashboard.compactions_page import compactions_page
 from sessions_app.dashboard.context_page import context_page
+from sessions_app.dashboard.discipline import discipline
 from sessions_app.dashboard.filters import filter_of
 from sessions_app.dashboard.overview import overview
 from sessions_app.dashboard.scope import link_suffix, scope_of
@@ -110,6 +111,17 @@ def show_context(request: HttpRequest) -> HttpResponse:
     billing = billing_of_teams(scope.team.ids, page.now)
     context = {"page": page, "scope": scope, "billing": billing, "here": "context"}
     return render(request, "context/page.html", context)
+
+
+@require_GET
+@login_required
+@cache_control(private=True, no_cache=True)
+@vary_on_cookie
+def show_discipline(request: HttpRequest) -> HttpResponse:
+    """Whether projects keep the rules of the cache."""
+    scope = scope_of(request.user, request.GET)
+    page = discipline(request.user, scope, clock.now())
+    return render(request, "context/discipline.html", {"page": page, "scope": scope, "here": "context"})
 
 
 @require_GET

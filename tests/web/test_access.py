@@ -230,6 +230,7 @@ TABLE = {
     "sessions/": PAGE,
     "compactions/": PAGE,
     "context/": PAGE,
+    "context/discipline/": PAGE,
     "tables/": PAGE,
     "tables/<slug:by>.<slug:form>": rule(404, anonymous=LOGIN, keys=LOGIN),
     "b/<path:name>.md": rule(404, anonymous=401, ingest_key=403),
@@ -276,6 +277,7 @@ def address(route: str, world: World, session_id: int) -> str:
         "<int:team_id>": world.one.pk,
         "<int:key_id>": world.keys["ingest_key"].pk,
         "<str:token>": "no-such-link",
+        "<slug:by>.<slug:form>": "nothing.csv",
     }
     for place, value in places.items():
         route = route.replace(place, str(value))

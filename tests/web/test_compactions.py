@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from sessions_app.models import Restoration
 from tests.support.deliveries import deliver, fold_everything, transcripts
 from tests.support.story import priced, recorded
 from tests.support.world import World, build, session_in
@@ -65,3 +66,19 @@ def test_compactions__whatever_the_size__few_queries(world: World) -> None:
     with CaptureQueriesContext(connection) as captured:
         client.get(ALL)
     assert len(captured) <= MOST_QUERIES
+
+
+def test_compactions__clients_looked_into_summaries__what_they_kept_by_depth(world: World) -> None:
+    session = recorded(world.one)
+    for at, (kept, state) in enumerate(((6, "present"), (1, "altered"))):
+        Restoration.objects.create(
+            session=session,
+            ended_ms=at,
+            survival={"scope": state, "lost": "unknown"},
+            specifics={"path": {"before": 8, "kept": kept}, "command": {"before": 0, "kept": 0}},
+        )
+    text = words(page(world.users["viewer"], ALL))
+    assert "in 2 compactions" in text
+    assert "paths 43.7%" in text
+    assert "7 of 16 75.0% n = 8 12.5% n = 8" in text
+    assert "pins, word for word in the summary 50.0%" in text
