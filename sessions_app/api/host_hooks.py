@@ -107,13 +107,15 @@ def in_gemini(said: Mapping[str, Any], event: str) -> str:
 
 
 def _opencode_asks(body: bytes, now: datetime) -> tuple[str, Entry | None]:
-    """(session, entry) of the last event, where the plugin waits for words about it."""
+    """(session, entry) of the last event about which the plugin waits for words; it goes along with others."""
     try:
         records, _ = decode(body.strip())
     except Refused:
         return "", None
-    last = records[-1] if isinstance(records, list) and records else records
-    payload = last.get("payload", last) if isinstance(last, dict) else None
+    waiting = (
+        [r for r in records if isinstance(r, dict) and r.get("waits") is True] if isinstance(records, list) else []
+    )
+    payload = waiting[-1].get("payload") if waiting else None
     kind = payload.get("type") if isinstance(payload, dict) else None
     event = _OPENCODE_ASKS.get(kind) if isinstance(kind, str) else None
     if event is None or not isinstance(payload, dict):

@@ -48,12 +48,14 @@ def test_opencode__full_context__words_at_the_prompt_and_none_elsewhere(world: W
     first = post(world, "/api/v1/hooks/opencode", [begun, answered(120_000)])
     assert first.json() == {"text": ""}
     fold_everything()
-    told = post(world, "/api/v1/hooks/opencode", [event("chat.message", messageID="msg_u")]).json()
+    told = post(
+        world, "/api/v1/hooks/opencode", [{**event("chat.message", messageID="msg_u"), "waits": True}, answered(5)]
+    ).json()
     assert "120,000 tokens, 60% of 200,000 (AMBER" in told["text"]
     verdict = Verdict.objects.get()
     assert (verdict.session.host, verdict.said_to) == ("opencode", ["model"])
     # Said once in a zone; a tool boundary only raises.
-    again = post(world, "/api/v1/hooks/opencode", [event("tool.execute.after", tool="bash")]).json()
+    again = post(world, "/api/v1/hooks/opencode", [{**event("tool.execute.after", tool="bash"), "waits": True}]).json()
     assert again["text"] == ""
 
 
@@ -74,7 +76,17 @@ def test_gemini__full_context__its_own_event_names(world: World) -> None:
     assert post(world, "/api/v1/hooks/gemini", ended).content == b""
 
 
-@pytest.mark.parametrize("body", [[], [5], [[]], {"payload": {"type": []}}, [{"payload": {"type": "chat.message"}}]])
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        [5],
+        [[]],
+        {"payload": {"type": []}},
+        [{"waits": True}],
+        [{"waits": True, "payload": {"type": "chat.message"}}],
+    ],
+)
 def test_opencode__strange_bodies__no_fault(body: Any, world: World) -> None:
     assert post(world, "/api/v1/hooks/opencode", body).status_code == 200
     assert not Session.objects.exists()

@@ -88,31 +88,35 @@ export const ECM = async ({ client, directory }) => {
 
   let sending = Promise.resolve()
   const send = (wait) => {
-    const turn = sending.then(async () => {
+    sending = sending.then(async () => {
       const load = waiting.splice(0, 50)
-      if (!load.length) return undefined
+      if (!load.length) return
+      let answer
       try {
-        const answer = await call("/api/v1/hooks/opencode", wait, load)
+        const told = await call("/api/v1/hooks/opencode", wait, load.map(({ heard, ...record }) => record))
         // What the server cannot take it will not take the second time either.
-        if (!answer.ok && (answer.status >= 500 || answer.status === 429)) throw new Error(String(answer.status))
-        return await answer.json()
+        if (!told.ok && (told.status >= 500 || told.status === 429)) throw new Error(String(told.status))
+        answer = await told.json()
       } catch {
-        waiting = [...load, ...waiting].slice(-MOST_KEPT)
-        return undefined
+        waiting = [...load.map(({ waits, heard, ...record }) => record), ...waiting].slice(-MOST_KEPT)
       }
+      for (const record of load) record.heard?.(answer)
     })
-    sending = turn.catch(() => undefined)
     return sending
   }
-  const note = async (type, id, properties, sessionID) => {
+  const note = async (type, id, properties, sessionID, more) => {
     const told = await session(sessionID)
-    waiting.push({ received_at: Date.now() / 1000, payload: { type, ...(id && { id }), session: told, properties } })
+    waiting.push({ received_at: Date.now() / 1000, payload: { type, ...(id && { id }), session: told, properties }, ...more })
     if (waiting.length > MOST_KEPT) waiting.shift()
   }
-  // The answer to an event, if it comes in time.
+  // The answer to an event, if it comes in time; whichever delivery takes the event along.
   const ask = async (type, id, properties, sessionID) => {
-    await note(type, `${type}:${id}`, properties, sessionID)
-    const answer = await send(WAIT_MS)
+    let heard
+    const answered = new Promise((resolve) => (heard = resolve))
+    const late = new Promise((resolve) => setTimeout(resolve, WAIT_MS))
+    await note(type, `${type}:${id}`, properties, sessionID, { waits: true, heard })
+    send(WAIT_MS)
+    const answer = await Promise.race([answered, late])
     if (typeof answer?.to_human === "string" && answer.to_human) {
       const body = { message: answer.to_human, variant: "info" }
       Promise.resolve(client.tui?.showToast({ body })).catch(() => undefined)
