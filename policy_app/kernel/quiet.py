@@ -69,6 +69,12 @@ def is_raised(operation: Operation, standing: Standing) -> bool:
     return RANK[operation] > RANK[standing.operation]
 
 
+def is_too_soon(operation: Operation, calls_since_compaction: int | None) -> bool:
+    """Whether a compaction is so fresh that nothing is advised, and no second compaction a while longer."""
+    least = SOON_CALLS if operation is Operation.COMPACT else QUIET_CALLS
+    return calls_since_compaction is not None and calls_since_compaction < least
+
+
 def silence(
     verdict: Verdict, standing: Standing, *, heard: frozenset[Addressee], calls_since_compaction: int | None
 ) -> Silence | None:
@@ -80,7 +86,7 @@ def silence(
         return Silence.NOBODY_CAN
     if standing.muted:
         return Silence.MUTED
-    if calls_since_compaction is not None and calls_since_compaction < QUIET_CALLS:
+    if is_too_soon(verdict.operation, calls_since_compaction):
         return Silence.AFTER_COMPACTION
     if verdict.zone is standing.zone and not _goes_further(verdict.operation, standing.spoken):
         return Silence.SAID_IN_THIS_ZONE

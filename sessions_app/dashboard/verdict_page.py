@@ -24,7 +24,7 @@ SILENCES = {
     "nobody_can": "nobody can do it on this host",
     "not_heard_here": "whoever can do it does not hear this hook",
     "muted": "the session is muted",
-    "after_compaction": "a compaction ended less than two calls before",
+    "after_compaction": f"a compaction ended less than two calls before (for another compaction: {SOON_CALLS})",
     "said_in_this_zone": "it was said when this zone began",
     "advised_lately": f"a compaction was advised less than {SOON_CALLS} calls before",
 }

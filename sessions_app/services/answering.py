@@ -211,6 +211,8 @@ class _Turn:
             standing = _locked(self.session, thread, is_drill=self.drill is not None)
             state = living.state_of(self.session.pk, thread)
             known = replace(known, state=state, now=live_state.now(state, load_price_book()))
+        if asked.event in judging.DECIDES and not self.delivery.is_host:
+            judging.forget_unheard(standing=standing)
         hook = Hook(
             event=asked.event,
             thread=thread[: living.LONGEST_THREAD],

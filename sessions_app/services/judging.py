@@ -110,13 +110,28 @@ def judge(*, hook: Hook, known: Known, standing: Standing, now: datetime) -> Sai
     return said
 
 
+def forget_unheard(*, standing: Standing) -> None:
+    """What was answered and never printed (the host had stopped waiting) was not said: it may be said again.
+
+    For prompts and stops, which come one after the other: by then the client has confirmed what it printed.
+    """
+    spoken = Verdict.objects.filter(session=standing.session_id, thread=standing.thread).spoken()
+    last = spoken.filter(drill__isnull=not standing.is_drill).order_by("-pk").first()
+    if last is not None and last.printed_at is None and standing.spoken:
+        standing.zone = standing.spoken = ""
+        standing.advised_at = None if last.operation == Operation.COMPACT else standing.advised_at
+        Verdict.objects.filter(pk=last.pk).update(adherence="")
+
+
 def advice_of(*, known: Known, drill: Mapping[str, int] | None, now: datetime) -> str:
     """The verdict of this moment in the words of a status line; nothing is stored."""
     scope = Scope(known.organisation_id, known.session.team_id, known.session.project_id)
     live = inforce.live_table(scope=scope, now=now)
     if live is None or known.session.muted_at is not None:
         return ""
-    _, _, judged = _judged(known, live, "", drill, now)
+    found, _, judged = _judged(known, live, "", drill, now)
+    if quiet.is_too_soon(judged.operation, found.calls_since_compaction):
+        return ""
     lines = verdicts.drill_lines(drill) if drill else None
     return messages.advice(judged, Telling(live.policy, live.number, "", "", drill=lines))
 

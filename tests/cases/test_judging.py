@@ -47,6 +47,16 @@ def test_judge__same_zone_at_the_next_prompt__said_once(player: Player) -> None:
     assert (last.zone, last.operation, last.silence, answered.text) == ("RED", "compact", "said_in_this_zone", "")
 
 
+def test_judge__answer_that_the_host_did_not_wait_for__said_again(player: Player) -> None:
+    stop = next(n for n, m in enumerate(STORY) if m.name == "Stop")
+    player.confirms = False
+    upto(player, stop + 1)
+    player.confirms = True
+    told = [player.play(again(STORY[stop], seconds=1 + n)).text for n in range(2)]
+    assert ("systemMessage" in told[0], told[1]) == (True, "")
+    assert [v.adherence for v in Verdict.objects.filter(operation="compact").spoken().order_by("pk")] == ["", "pending"]
+
+
 def test_judge__muted__stored_and_not_said_but_pins_come_back(player: Player) -> None:
     upto(player, 1)
     muting.mute(session=player.row, muted=True, now=PROMPT.at)
