@@ -35,6 +35,8 @@ class Model:
     aside: Turn
     served: list[Turn] = field(default_factory=list)
     served_aside: list[Turn] = field(default_factory=list)
+    #: Requests, as they came.
+    asked: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     #: Ids are as good as those of a provider: no two runs share one.
     run: str = field(default_factory=lambda: secrets.token_hex(6))
@@ -69,12 +71,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(b"{}", "application/json")
 
     def do_POST(self) -> None:
-        request = json.loads(self._body() or b"{}")
+        body = self._body()
+        request = json.loads(body or b"{}")
         path = self.path.split("?")[0]
         if path.endswith("/count_tokens"):
             return self._answer(b'{"input_tokens": 1000}', "application/json")
         if path != "/v1/messages":
             return self._answer(b"{}", "application/json")
+        self.model.asked.append(body.decode())
         number, turn = self.model.next(is_aside=not request.get("tools"))
         message = _message(f"{self.model.run}{number:06d}", turn, request.get("model", ""))
         if request.get("stream"):

@@ -1,10 +1,11 @@
 """The first ten minutes, really done in a terminal and written down: `python tools/quickstart.py [--foreign]`.
 
-A clone of this repository, a fresh home, the real Claude Code in tmux, and a scripted model behind it. What the
-terminal showed becomes docs/quickstart.md; what the model served is compared with what the server counted, and any
-difference ends the run with an error. With --foreign the home has a collector of its own: the figures lack the
-calls that the host made for itself, until the collector forwards to the server too.
-Needs `claude` (or --claude PATH), tmux and git.
+A clone of this repository, a fresh home, Claude Code in tmux, and a scripted model behind it. What the terminal
+showed becomes docs/quickstart.md; what the model served is compared with what the server counted, and any difference
+ends the run with an error. With --foreign the home has a collector of its own: the figures lack the calls that the
+host made for itself, until the collector forwards to the server too.
+Needs tmux and git. Where there is no `claude` (or --claude PATH), or with --scripted, a scripted host takes its
+place; such a run writes no document but the one that --out names.
 """
 
 import argparse
@@ -33,6 +34,8 @@ ROOT = Path(__file__).parents[1]
 DOC = ROOT / "docs" / "quickstart.md"
 CORPUS = ROOT / "tests" / "inputs" / "corpus-claude-code.tar.xz"
 WIDTH, HEIGHT = 118, 42
+#: How variables begin that say where a server or a host of ours is.
+OURS = ("ECM_", "DATABASE_URL", "REDIS_URL", "DJANGO_", "OTEL_", "CLAUDE", "ANTHROPIC_")
 STEPS = {"command": "for step in lint types tests; do echo $step ok; done", "description": "run the checks"}
 LOOK = {"description": "look around", "prompt": "Look for dead code.", "subagent_type": "general-purpose"}
 SUMMARY = "<summary>The checks pass. Dead code is gone.</summary>"
@@ -47,9 +50,10 @@ TURNS = [
     Turn(9, 153_600, 700, 2_400, SUMMARY),
     Turn(5, 14_200, 9_800, 150, "I go on.", ("Bash", STEPS)),
     Turn(5, 24_000, 3_000, 90, "All done.", None, 1_500),
-    # Only of the second compaction of a home with a collector of its own. Telemetry does not split lifetimes.
-    Turn(9, 28_500, 600, 900, SUMMARY),
 ]
+#: The second compaction of a home with a collector of its own. Telemetry does not split lifetimes.
+FOREIGN = [Turn(9, 28_500, 600, 900, SUMMARY)]
+DRILL = [Turn(5, 28_500, 400, 60, "Nothing is left to do.")]
 COMPACTION = 7
 TITLE = Turn(310, 0, 0, 12, '{"title": "Run the checks"}')
 OWN = {
@@ -113,16 +117,31 @@ class Stage:
         self.folder.chmod(0o755)
         self.home, self.clone = self.folder / "home", self.folder / "home" / "ecm-server"
         self.project, self.data = self.home / "acme-api", self.folder / "data"
-        self.socket, self.claude, self.port = f"ecm-quickstart-{os.getpid()}", claude, free_port()
-        self.model = Model(TURNS, TITLE)
+        self.socket, self.port = f"ecm-quickstart-{os.getpid()}", free_port()
+        self.claude = claude or self._scripted()
+        self.model = Model([*TURNS, *(FOREIGN if foreign else DRILL)], TITLE)
         self.model_url = start(self.model)
         self.collector = Collector() if foreign else None
         self.settings = self.home / ".claude" / "settings.json"
         self.text: list[str] = []
         self._furnish()
 
+    def _scripted(self) -> str:
+        """A `claude` that is the scripted host."""
+        path = self.folder / "bin" / "claude"
+        path.parent.mkdir()
+        host = shlex.join([sys.executable, str(ROOT / "tools" / "host_standin.py")])
+        path.write_text(f'#!/bin/sh\nexec {host} "$@"\n')
+        path.chmod(0o755)
+        return str(path)
+
     def _furnish(self) -> None:
         run("git", "clone", "--quiet", str(ROOT), str(self.clone))
+        for name in run("git", "-C", str(ROOT), "ls-files", "-mo", "--exclude-standard").splitlines():
+            # What is not committed yet is tried, too.
+            if (ROOT / name).is_file():
+                (self.clone / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, self.clone / name)
         if (ROOT / ".venv").exists():
             (self.clone / ".venv").symlink_to(ROOT / ".venv")
         run("git", "init", "--quiet", "--initial-branch", "main", str(self.project))
@@ -190,6 +209,11 @@ class Stage:
         text = self.tmux("capture-pane", "-p", "-t", f":{name}", *more)
         return "\n".join(line.rstrip() for line in text.splitlines()).rstrip()
 
+    def since(self, typed: str) -> str:
+        """What the host shows from this prompt on."""
+        text = self.screen("claude", 400)
+        return text[max(text.rfind(f"❯ {typed}"), 0) :]
+
     def type(self, name: str, text: str) -> None:
         self.tmux("send-keys", "-t", f":{name}", "-l", text)
         time.sleep(0.7)
@@ -250,18 +274,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--claude", default=shutil.which("claude"))
     parser.add_argument("--foreign", action="store_true", help="with a collector of their own; writes no document")
+    parser.add_argument("--scripted", action="store_true", help="the scripted host, also where there is Claude Code")
+    parser.add_argument("--out", type=Path, help="where the document goes")
     given = parser.parse_args()
-    missing = [name for name in ("tmux", "git") if not shutil.which(name)] + ([] if given.claude else ["claude"])
+    for name in [name for name in os.environ if name.startswith(OURS)]:
+        # A clean home knows nothing of the server that somebody runs here, or that tests use.
+        del os.environ[name]
+    missing = [name for name in ("tmux", "git") if not shutil.which(name)]
     if missing:
         raise SystemExit(f"Needs {' and '.join(missing)}.")
-    stage = Stage(str(Path(given.claude).absolute()), given.foreign)
+    is_real = bool(given.claude) and not given.scripted
+    stage = Stage(str(Path(given.claude).absolute()) if is_real else "", given.foreign)
     try:
         play(stage)
+        version = run(stage.claude, "--version").split()[0]
     finally:
         stage.end()
-    if not given.foreign:
-        DOC.write_text(document(stage, run(given.claude, "--version").split()[0]))
-        print(f"Wrote {DOC.relative_to(ROOT)}")
+    out = given.out or (DOC if is_real and not given.foreign else None)
+    if out:
+        out.write_text(document(stage, version))
+        print(f"Wrote {out}")
 
 
 def play(stage: Stage) -> None:
@@ -315,7 +347,7 @@ def talk(stage: Stage) -> None:
     stage.type("claude", "/compact")
     stage.wait("claude", lambda s: "● ? until the next call" in lines_below(s), 90)
     time.sleep(2)
-    stage.show("Right after /compact: nothing old is shown as current", stage.screen("claude"))
+    stage.show("Right after /compact: nothing old is shown as current", stage.since("/compact"))
     check("after /compact no old reading on the server", stage.session()["current"]["occupancy"] is None)
     compare(stage, first_of_theirs=bool(stage.collector))
     if stage.collector:
@@ -324,15 +356,28 @@ def talk(stage: Stage) -> None:
         stage.collector.onward = (stage.url, stage.key("ECM_INGEST_KEY"))
     stage.type("claude", "carry on")
     stage.wait("claude", lambda s: "All done" in s and "28.5k" in lines_below(s), 90)
-    stage.show("And on", stage.screen("claude"))
+    stage.show("And on", stage.since("carry on"))
     if stage.collector:
         # Once the snippet is applied, a compaction of then is whole.
         stage.type("claude", "/compact")
         stage.wait("claude", lambda s: "● ? until the next call" in lines_below(s), 90)
         check("their collector still gets everything", stage.collector.got > 0)
+    else:
+        drill(stage)
     compare(stage, first_of_theirs=bool(stage.collector))
     stage.type("claude", "/exit")
     stage.wait("claude", lambda s: s.rstrip().endswith("$"), 30)
+
+
+def drill(stage: Stage) -> None:
+    """Low lines in this folder, and what the line under the prompt makes of them."""
+    stage.window("drill", stage.project)
+    stage.type("drill", "~/.ecm/ecm drill")
+    said = stage.wait("drill", lambda s: "Marked DRILL" in s)
+    stage.show("Lower the lines for ten minutes", from_command(said, "~/.ecm/ecm drill").rstrip("$\n "))
+    stage.type("claude", "what is left to do")
+    stage.wait("claude", lambda s: "Nothing is left to do" in s and "DRILL RED" in lines_below(s))
+    stage.show("The same figures by the lines of the drill", stage.since("what is left to do"))
 
 
 def lines_below(screen: str) -> str:
@@ -387,7 +432,8 @@ Folders, the port and the sign-in link have been replaced by the usual ones.
 
 
 def document(stage: Stage, version: str) -> str:
-    names = ("Start it", "What your old", "Connect", "In Claude Code", "Right after", "And on", "Take it back")
+    names = ["Start it", "What your old", "Connect", "In Claude Code", "Right after", "And on"]
+    names += ["Lower the lines", "The same figures", "Take it back"]
     order = {text: next(i for i, n in enumerate(names) if text.startswith(f"## {n}")) for text in stage.text}
     return HEAD.format(version=version) + "\n".join(sorted(stage.text, key=order.__getitem__))
 
