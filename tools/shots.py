@@ -68,6 +68,7 @@ def policy_targets(page: Page, url: str, query: str) -> list[Target]:
     named = {"policy": "", "history": "history"}
     found = [Target(name, f"/policy/default/{rest}") for name, rest in named.items()]
     found += [Target("evidence", "/policy/evidence/"), Target("assignments", "/policy/assignments/")]
+    found += [Target("matrix", "/policy/matrix/")]
     page.goto(f"{url}/policy/default/")
     draft = page.locator("a[href^='/policy/drafts/']").first
     if draft.count() == 0:

@@ -71,7 +71,7 @@ class Command(BaseCommand):
         self.stdout.write("")
         if name == stores.UNKNOWN.name:
             self.stdout.write(
-                "  No feed of this version knows their shape; they are kept reduced: make reread after an update."
+                "  No feed of this version knows their shape; they are kept reduced: python manage.py reread after an update."
             )
         return refused
 
