@@ -71,7 +71,8 @@ class Command(BaseCommand):
         self.stdout.write("")
         if name == stores.UNKNOWN.name:
             self.stdout.write(
-                "  No feed of this version knows their shape; they are kept reduced: python manage.py reread after an update."
+                "  No feed of this version knows their shape. They are kept, reduced; after an update"
+                " python manage.py reread reads them."
             )
         return refused
 
