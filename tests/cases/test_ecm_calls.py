@@ -16,7 +16,7 @@ DASHBOARD = Path(__file__).parents[2] / "docs" / "grafana" / "ecm.json"
 def rows(statement: str) -> list[tuple[object, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement)
-        return cursor.fetchall()
+        return [*cursor.fetchall()]
 
 
 def test_ecm_calls__the_recorded_story__its_sums(teams: dict[str, Team]) -> None:
