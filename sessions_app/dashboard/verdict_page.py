@@ -24,7 +24,7 @@ SILENCES = {
     "nobody_can": "nobody can do it on this host",
     "not_heard_here": "whoever can do it does not hear this hook",
     "muted": "the session is muted",
-    "after_compaction": f"a compaction ended less than two calls before (for another compaction: {SOON_CALLS})",
+    "after_compaction": "too soon after a compaction",
     "said_in_this_zone": "it was said when this zone began",
     "advised_lately": f"a compaction was advised less than {SOON_CALLS} calls before",
 }
@@ -107,7 +107,8 @@ def _finding(verdict: Verdict, utilization: str) -> str:
 def told_words(verdict: Verdict) -> str:
     """Who was told, or why nobody."""
     if verdict.said_to:
-        return f"told the {words.listed([str(each) for each in verdict.said_to])}"
+        people = {"human": "person"}
+        return f"told the {words.listed([people.get(each, each) for each in verdict.said_to])}"
     return f"told nobody: {SILENCES.get(verdict.silence, verdict.silence)}"
 
 

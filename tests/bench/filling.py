@@ -15,13 +15,11 @@ def fill(calls: int) -> int:
 
     def copied(model: type[models.Model], pk: int, source: str, **changed: str) -> None:
         names = [str(field.column) for field in model._meta.concrete_fields if not field.primary_key]
-        chosen = ", ".join(changed.get(name, name) for name in names)
-        table = model._meta.db_table
+        table, columns = model._meta.db_table, ", ".join(f'"{name}"' for name in names)
+        chosen = ", ".join(changed.get(name, f'{table}."{name}"') for name in names)
+        rows = f"SELECT {chosen} FROM {table}, {source} WHERE {table}.id = {pk}"
         with connection.cursor() as cursor:
-            columns = ", ".join(names)
-            cursor.execute(
-                f"INSERT INTO {table} ({columns}) SELECT {chosen} FROM {table}, {source} WHERE {table}.id = {pk}"
-            )
+            cursor.execute(f"INSERT INTO {table} ({columns}) {rows}")
 
     team = Team.objects.order_by("pk")[0]
     first = Session.objects.create(
