@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from sessions_app.kernel import money
 from sessions_app.kernel.charges import Prices
-from sessions_app.kernel.compactions import Kind, State
+from sessions_app.kernel.compactions import Kind
 from sessions_app.kernel.facts import CallFact, ClearingFact, ClearingKind, CompactionFact, Leaves
 from sessions_app.kernel.money import EXACT
 from sessions_app.kernel.pauses import is_late
@@ -31,8 +31,8 @@ def clearings(calls: Sequence[CallFact], compactions: Sequence[CompactionFact], 
             chains.setdefault(call.thread, []).append(call)
     rebuilt = {c.next_call for c in compactions if c.kind is Kind.COMPACTION and c.next_call}
     found: list[ClearingFact] = []
-    for chain in chains.values():
-        micro = {c.next_call: c for c in compactions if c.kind is Kind.MICRO and c.state is State.COMPLETED}
+    for thread, chain in chains.items():
+        micro = [c for c in compactions if c.kind is Kind.MICRO and c.thread == thread]
         events = [*_edits(chain), *_micros(chain, micro), *_fronts(chain, rebuilt)]
         starts = sorted({at for at, _, _, _ in events} | {i for i, c in enumerate(chain) if c.key in rebuilt})
         for at, kind, uses, tokens in sorted(events, key=lambda event: event[0]):
@@ -58,12 +58,16 @@ def _edits(chain: Sequence[CallFact]) -> Iterator[_Event]:
             uses, tokens = call.cleared_uses, call.cleared_tokens or 0
 
 
-def _micros(chain: Sequence[CallFact], micro: dict[str, CompactionFact]) -> Iterator[_Event]:
-    """The host cleared by itself and said how much."""
-    for index, call in enumerate(chain):
-        event = micro.get(call.key)
-        if event is not None:
-            yield index, ClearingKind.MICRO, None, event.saved_tokens or 0
+def _micros(chain: Sequence[CallFact], micro: Iterable[CompactionFact]) -> Iterator[_Event]:
+    """The host cleared by itself and said how much; the first call after it met the shorter prompt."""
+    saved: dict[int, int] = {}
+    for event in micro:
+        at = event.at
+        index = next((i for i, call in enumerate(chain) if at is not None and call.started_at >= at), None)
+        if index is not None:
+            saved[index] = saved.get(index, 0) + (event.saved_tokens or 0)
+    for index, tokens in saved.items():
+        yield index, ClearingKind.MICRO, None, tokens
 
 
 def _fronts(chain: Sequence[CallFact], rebuilt: Iterable[str]) -> Iterator[_Event]:

@@ -50,6 +50,27 @@ def summed(folds: dict[str, SessionFold]) -> tuple[int, ...]:
     return tuple(sum(fold.summary.fields[leaf] for fold in folds.values()) for leaf in LEAVES)
 
 
+def events(name: str) -> list[tuple[str, str, int]]:
+    """Compactions and clearings as published: kind, trigger, tokens before."""
+    kinds = {"compact": "compaction", "microcompact": "micro"}
+    listed = TOTALS[name].get("compaction_events") or []
+    return sorted((kinds[event["kind"]], event["trigger"], event["preTokens"]) for event in listed)
+
+
+def told(folds: dict[str, SessionFold]) -> list[tuple[str, str, int]]:
+    """The same as we tell it; a summary whose boundary is in no line has no figures."""
+    facts = [fact for fold in folds.values() for fact in fold.compactions if fact.state == "completed"]
+    return sorted((str(fact.kind), fact.trigger, fact.before_tokens or 0) for fact in facts)
+
+
+def test_corpus__clearings_of_the_host__each_with_what_it_saved(corpus: dict[str, bytes]) -> None:
+    for number, cleared in ((46, 1), (48, 2)):
+        (fold,) = given.folded([Delivery(FEED, corpus[f"claude-code/{number}.jsonl"])], BOOK).values()
+        assert [clearing.kind for clearing in fold.clearings] == ["micro"] * cleared
+        saved = sum(fact.saved_tokens or 0 for fact in fold.compactions if fact.kind == "micro")
+        assert sum(clearing.cleared_tokens for clearing in fold.clearings) == saved > 0
+
+
 def test_corpus__each_file__sums_responses_and_compactions_as_published(corpus: dict[str, bytes]) -> None:
     assert len(corpus) == len(TOTALS)
     for name, body in corpus.items():
@@ -58,6 +79,7 @@ def test_corpus__each_file__sums_responses_and_compactions_as_published(corpus: 
         fields = [fold.summary.fields for fold in folds.values()]
         assert sum(f["calls"] + f["aux_calls"] for f in fields) == TOTALS[name].get("responses", 0), name
         assert sum(f["compactions"] for f in fields) == TOTALS[name].get("compactions", 0), name
+        assert told(folds) == events(name), name
 
 
 @pytest.mark.parametrize(("number", "counted"), [(51, 174_247), (68, 167_731)])

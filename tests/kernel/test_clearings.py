@@ -70,3 +70,17 @@ def test_clearings__front_lost_call_after_call__one_event_that_knows_no_tokens()
     calls = [told.call("s", f"m{n}", n, told.usage(100, 9_000, 91_000)) for n in range(1, 7)]
     (event,) = found(told.call("s", "m0", 0, told.usage(100, 9_000, 91_000)), *calls)
     assert (event.kind, event.cleared_tokens, event.cost_usd) == (ClearingKind.FRONT, 0, None)
+
+
+def test_clearings__host_clears_twice_before_one_call__one_event_with_both() -> None:
+    def cleared(seconds: float) -> told.Line:
+        line = told.compacted("s", seconds, None, subtype="microcompact_boundary")
+        return {**line, "microcompactMetadata": {"trigger": "auto", "preTokens": 58_573, "tokensSaved": 20_000}}
+
+    events = found(
+        told.call("s", "m1", 0, told.usage(0, 0, 60_000)),
+        cleared(1),
+        cleared(2),
+        told.call("s", "m2", 3, told.usage(0, 20_000, 5_000)),
+    )
+    assert [(event.kind, event.cleared_tokens) for event in events] == [(ClearingKind.MICRO, 40_000)]
