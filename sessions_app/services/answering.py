@@ -248,8 +248,9 @@ class _Turn:
         said.to_model = "\n\n".join(part for part in (to_model, said.to_model) if part)
         if to_human and self.session.muted_at is None:
             said.to_human = "\n".join(part for part in (to_human, said.to_human) if part)
-        self.standing.injected_tokens += tokens_at_most(to_model) if to_model else 0
-        self.standing.save(update_fields=["injected_tokens"])
+        if to_model:
+            self.standing.injected_tokens += tokens_at_most(to_model)
+            self.standing.save(update_fields=["injected_tokens"])
 
     def _back(self, row: Restoration, pins: LivePins) -> str:
         """What the person reads right after a compaction."""

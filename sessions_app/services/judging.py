@@ -115,11 +115,14 @@ def forget_unheard(*, standing: Standing) -> None:
 
     For prompts and stops, which come one after the other: by then the client has confirmed what it printed.
     """
+    if not standing.spoken:
+        return
     spoken = Verdict.objects.filter(session=standing.session_id, thread=standing.thread).spoken()
     last = spoken.filter(drill__isnull=not standing.is_drill).order_by("-pk").first()
-    if last is not None and last.printed_at is None and standing.spoken:
+    if last is not None and last.printed_at is None:
         standing.zone = standing.spoken = ""
         standing.advised_at = None if last.operation == Operation.COMPACT else standing.advised_at
+        standing.save()
         Verdict.objects.filter(pk=last.pk).update(adherence="")
 
 
@@ -224,6 +227,7 @@ def _store(case: _Case, said: Said, silence: Silence | None) -> Verdict:
 def _settle(case: _Case, said: Said) -> None:
     """What stands now, and what was said."""
     row, judged = case.standing, case.judged
+    before = (row.operation, row.zone, row.spoken, row.messages)
     row.operation = str(judged.operation)
     if said.to_model or said.to_human:
         row.zone, row.spoken = str(judged.zone), str(judged.operation)
@@ -236,7 +240,8 @@ def _settle(case: _Case, said: Said) -> None:
     elif judged.zone is Zone.GREEN:
         # Back below every line: the next one that is crossed is news again.
         row.zone, row.spoken = str(judged.zone), ""
-    row.save()
+    if before != (row.operation, row.zone, row.spoken, row.messages):
+        row.save()
 
 
 def case_tokens(said: Said) -> int:
