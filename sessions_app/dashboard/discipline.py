@@ -40,6 +40,8 @@ class Finding:
     evidence: str
     since: datetime | None = None
     cost_usd: Decimal | None = None
+    #: On how much evidence it holds, in short.
+    count: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ def _prefix(rule: str, repeats: _Row, broken: list[_Row]) -> Finding:
     read = repeats["read"] or 0
     if read < LEAST_REPEATS:
         return Finding(rule, "unknown", f"{read} repeated prefixes were read; {LEAST_REPEATS} would tell")
-    return Finding(rule, "holds", f"{read:,} of {repeats['n']:,} repeated prefixes were read")
+    return Finding(rule, "holds", f"{read:,} of {repeats['n']:,} repeated prefixes were read", count=f"n = {read:,}")
 
 
 def _front(repeats: _Row, cut: _Row | None) -> Finding:
@@ -161,7 +163,7 @@ def _front(repeats: _Row, cut: _Row | None) -> Finding:
     calls = repeats["c"] or 0
     if calls < LEAST_REPEATS:
         return Finding("C-3", "unknown", f"{figures.plural(calls, 'call')}; {LEAST_REPEATS} would tell")
-    return Finding("C-3", "holds", f"no such run in {calls:,} calls")
+    return Finding("C-3", "holds", f"no such run in {calls:,} calls", count=f"n = {calls:,}")
 
 
 def _injected(said: _Row | None) -> Finding:
@@ -169,7 +171,11 @@ def _injected(said: _Row | None) -> Finding:
         return Finding("C-4", "unknown", "no verdict was told to a model; what others inject is not seen")
     state = "breached" if said["most"] > MOST_INJECTED else "holds"
     return Finding(
-        "C-4", state, f"at most {said['most']} tokens in {figures.plural(said['n'], 'message')}", said["since"]
+        "C-4",
+        state,
+        f"at most {said['most']} tokens in {figures.plural(said['n'], 'message')}",
+        said["since"],
+        count=f"n = {said['n']:,}",
     )
 
 

@@ -221,5 +221,12 @@ def _finding(group: Group, columns: Sequence[Column], lines: Sequence[TableLine]
     top = lines[0]
     share = figures.percent_whole(int(costs[0] * 1_000_000), int(whole * 1_000_000))
     what = "of what was sent again" if group.name == "cause" else "of the spend"
-    named = count(len(lines), group.head.lower(), "causes" if group.name == "cause" else "")
-    return say(top.name, ": ", money(costs[0], top.href), f", {share} {what}. ", named, " in all.")
+    named = count(len(lines), group.head.lower())
+    return say(
+        top.name[:1].upper() + top.name[1:] if group.name == "cause" else top.name,
+        ": ",
+        money(costs[0], top.href),
+        f", {share} {what}. ",
+        named,
+        " in all.",
+    )

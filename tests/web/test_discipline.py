@@ -44,7 +44,7 @@ def test_discipline__provider_says_that_tools_changed__breached_with_its_cost(wo
     )
     text = words(page(world.users["viewer"], ALL))
     assert "1 rule of the cache is broken in all time." in text
-    assert "C-1 breached 2 calls where the provider or a record says so" in text
+    assert "breached 2 calls where the provider or a record says so" in text
     assert "$0.31" in text
 
 
