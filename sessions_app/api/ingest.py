@@ -25,8 +25,8 @@ from sessions_app.feeds import (
     gemini_chat,
     opencode_transcript,
 )
-from sessions_app.feeds.base import Context, Feed, Refused
-from sessions_app.feeds.husk_strings import kept_id
+from sessions_app.feeds.base import Context, Feed, Refusal, Refused
+from sessions_app.feeds.husk_strings import clean, kept_id
 from sessions_app.services import ingest
 from sessions_app.services.ingest import Receipt
 
@@ -92,8 +92,8 @@ def told(receipt: Receipt) -> dict[str, Any]:
         "accepted": receipt.accepted,
         "duplicate": receipt.duplicate,
         "ignored": receipt.ignored,
-        "refused": [asdict(refusal) for refusal in receipt.refused],
-        "warnings": [asdict(warning) for warning in receipt.warnings],
+        "refused": [_told_one(refusal) for refusal in receipt.refused],
+        "warnings": [_told_one(warning) for warning in receipt.warnings],
         "pending_bytes": receipt.pending_bytes,
     }
 
@@ -101,6 +101,11 @@ def told(receipt: Receipt) -> dict[str, Any]:
 def receipt_line(receipt: Receipt) -> str:
     """A receipt in a header, where the body is the host's."""
     return f"accepted={receipt.accepted} duplicate={receipt.duplicate} refused={receipt.refused_total}"
+
+
+def _told_one(refusal: Refusal) -> dict[str, Any]:
+    """A refusal or remark; a pointer may hold a name as it was sent, half a surrogate in it."""
+    return {**asdict(refusal), "pointer": clean(refusal.pointer), "message": clean(refusal.message)}
 
 
 class CanonicalView(IngestView):

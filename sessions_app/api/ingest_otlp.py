@@ -17,6 +17,7 @@ from rest_framework.response import Response
 
 from sessions_app.api.ingest import IngestView
 from sessions_app.feeds import otlp_hosts
+from sessions_app.feeds.husk_strings import clean
 from sessions_app.services.ingest import Receipt
 
 PROTOBUF = "application/x-protobuf"
@@ -36,7 +37,7 @@ class OtlpView(IngestView):
         """Nothing, or `partialSuccess`; int64 travels as a decimal string in OTLP/JSON."""
         # A remark goes with a count of zero, as the protocol has it.
         first = next(iter([*receipt.refused, *receipt.warnings]), None)
-        told = f"{first.pointer}: {first.message}" if first else ""
+        told = clean(f"{first.pointer}: {first.message}") if first else ""
         count = receipt.refused_total
         if self.is_protobuf(self.request):
             return HttpResponse(self.encoded(count, told) if first else b"", content_type=PROTOBUF)

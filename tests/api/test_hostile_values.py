@@ -112,3 +112,10 @@ def test_session_id__that_the_store_replaced__found_by_what_was_sent(world: Worl
     headers = {"Authorization": f"Bearer {world.secrets['read_key']}"}
     answer = Client().get("/api/v1/sessions", {"host_session_id": name.replace("\0", "")}, headers=headers)
     assert [row["calls"] for row in answer.json()["results"]] == [1]
+
+
+def test_own_format__a_field_named_by_half_a_surrogate__remarked(world: World) -> None:
+    body = b'{"type":"call","session":"s","message_id":"m","output":1,"\\ud800x":1}'
+    answer = post(world, DOORS["canonical"], body)
+    assert answer.status_code == 202
+    assert [w["pointer"] for w in answer.json()["warnings"]] == ["/\ufffdx"]
