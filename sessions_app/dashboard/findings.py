@@ -153,9 +153,11 @@ class OverviewFacts:
     calls: int
     cost_usd: Decimal | None
     is_lower_bound: bool
-    #: Parts of the bill: losses after pauses, and losses without a cause that is proved.
+    #: Parts of the bill: losses that could have been avoided, and losses without a cause that is proved.
     avoidable_usd: Decimal
     unexplained_usd: Decimal
+    #: The dearest cause of those that could have been avoided, in words, with its cost; empty where there is none.
+    first_cause: tuple[str, Decimal] | None
     dearest: Dearest | None
     #: Calls of main threads whose zone is known, and those of them in RED or CRITICAL.
     placed_calls: int
@@ -180,9 +182,7 @@ def _lead(facts: OverviewFacts) -> Sentence:
     largest = max(facts.avoidable_usd, facts.unexplained_usd)
     if largest == facts.avoidable_usd and largest * WORTH_SAYING >= bill > 0:
         lost = money(facts.avoidable_usd, "#went")
-        return say(
-            f" {_share(facts.avoidable_usd, bill)} of it, ", lost, ", followed pauses longer than the cache lives."
-        )
+        return say(f" {_share(facts.avoidable_usd, bill)} of it, ", lost, ", was avoidable", *_first(facts), ".")
     if largest * WORTH_SAYING >= bill > 0:
         lost = money(facts.unexplained_usd, "#went")
         return say(f" {_share(facts.unexplained_usd, bill)} of it, ", lost, ", was sent again without a known cause.")
@@ -190,6 +190,16 @@ def _lead(facts: OverviewFacts) -> Sentence:
     if dearest is None or facts.sessions < 2 or dearest.cost_usd * NAMED_SHARE < bill:
         return ()
     return say(f" {_share(dearest.cost_usd, bill)} of it is one: ", Piece(dearest.name, dearest.href), ".")
+
+
+def _first(facts: OverviewFacts) -> Sentence:
+    """The dearest avoidable cause; its cost only where there are others."""
+    if facts.first_cause is None:
+        return ()
+    name, cost = facts.first_cause
+    if cost >= facts.avoidable_usd:
+        return say(f": {name}")
+    return say(f", first of all {name}: ", money(cost, "#went"))
 
 
 def _share(part: Decimal, whole: Decimal) -> str:

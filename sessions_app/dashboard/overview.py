@@ -3,17 +3,19 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from django.db.models import Count
 from django.urls import reverse
 
 from ecm_site.common import figures
-from sessions_app.dashboard import findings, sparks
+from sessions_app.dashboard import cause_words, findings, sparks
 from sessions_app.dashboard import overview_sums as sums
 from sessions_app.dashboard.ledger import ZERO, Ledger, ledger
 from sessions_app.dashboard.overview_sums import Compactions, Day, Dearest, Reason, State, Totals, ZoneShare
 from sessions_app.dashboard.scope import PERIODS, Period, Scope, link_suffix
 from sessions_app.dashboard.sentences import Sentence
+from sessions_app.kernel.causes import Cause
 from sessions_app.kernel.zones import Zone
 from sessions_app.models import Session, UsageSlot, Viewer
 
@@ -141,12 +143,21 @@ def _facts(
         is_lower_bound=is_bound or totals.unpriced_calls > 0,
         avoidable_usd=parts.avoidable.usd if parts else ZERO,
         unexplained_usd=parts.not_explained.usd if parts else ZERO,
+        first_cause=_first_cause(parts),
         dearest=named,
         placed_calls=sum(n for zone, n in calls.items() if zone != Zone.UNKNOWN),
         high_calls=calls[Zone.RED] + calls[Zone.CRITICAL],
         sessions_href=sessions + scope.suffix,
         high_href=sessions + link_suffix({**scope.query, "zone": "HIGH"}),
     )
+
+
+def _first_cause(parts: Ledger | None) -> tuple[str, Decimal] | None:
+    priced = [entry for entry in parts.avoidable_causes if entry.usd] if parts else []
+    if not priced:
+        return None
+    first = max(priced, key=lambda entry: entry.usd or ZERO)
+    return cause_words.NAMES.get(Cause(first.cause), first.cause), first.usd or ZERO
 
 
 def name_of(session: Session) -> str:

@@ -62,6 +62,7 @@ TEAM = OverviewFacts(
     is_lower_bound=False,
     avoidable_usd=Decimal("7.5"),
     unexplained_usd=Decimal(3),
+    first_cause=("pauses over 5 minutes", Decimal(5)),
     dearest=Dearest("billing · main", "/sessions/1/", Decimal(60)),
     placed_calls=40,
     high_calls=4,
@@ -73,7 +74,12 @@ TEAM = OverviewFacts(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({}, "4 sessions cost $100.00. 7.5% of it, $7.50, followed pauses longer than the cache lives. 10.0% of calls"),
+        (
+            {},
+            "4 sessions cost $100.00. 7.5% of it, $7.50, was avoidable, first of all pauses over 5 minutes: $5.00. 10.0%",
+        ),
+        ({"first_cause": ("caching is off", Decimal("7.5"))}, "$7.50, was avoidable: caching is off. 10.0% of calls"),
+        ({"first_cause": None}, "$7.50, was avoidable. 10.0% of calls"),
         ({"unexplained_usd": Decimal(9)}, "9.0% of it, $9.00, was sent again without a known cause."),
         ({"avoidable_usd": Decimal(0), "unexplained_usd": Decimal(0)}, "60.0% of it is one: billing · main."),
         ({"is_lower_bound": True}, "4 sessions cost at least $100.00."),
