@@ -76,7 +76,7 @@ TEAM = OverviewFacts(
     [
         (
             {},
-            "4 sessions cost $100.00. 7.5% of it, $7.50, was avoidable, first of all pauses over 5 minutes: $5.00. 10.0%",
+            "4 sessions cost $100.00. 7.5% of it, $7.50, was avoidable, first of all pauses over 5 minutes: $5.00.",
         ),
         ({"first_cause": ("caching is off", Decimal("7.5"))}, "$7.50, was avoidable: caching is off. 10.0% of calls"),
         ({"first_cause": None}, "$7.50, was avoidable. 10.0% of calls"),
@@ -94,7 +94,7 @@ def test_overview__the_largest_loss__leads(change: dict[str, Any], words: str) -
 
 def test_overview__numbers__are_links_to_their_parts() -> None:
     links = {piece.text: piece.href for piece in findings.of_overview(TEAM) if piece.href}
-    assert links == {"4 sessions": "/sessions/", "$7.50": "#went", "10.0%": "/sessions/?zone=HIGH"}
+    assert links == {"4 sessions": "/sessions/", "$5.00": "#went", "$7.50": "#went", "10.0%": "/sessions/?zone=HIGH"}
 
 
 def test_ledger__the_recorded_story__has_four_parts_that_sum_to_the_bill() -> None:
