@@ -12,7 +12,7 @@ from typing import Any
 from sessions_app.feeds import claude_transcript
 from sessions_app.feeds.base import Context, Feed, Husk, Parsed, Refused
 from sessions_app.feeds.claude_line import FOLDER_RANK
-from sessions_app.feeds.husk import husk
+from sessions_app.feeds.husk import SIZE, husk
 from sessions_app.feeds.lines import parse_lines
 from sessions_app.feeds.numbers import nanodollars, token_count
 from sessions_app.kernel.readings import Mark, MarkReading, MeterReading, Reading, SessionReading, Source
@@ -27,7 +27,8 @@ def parse(body: bytes, context: Context) -> Parsed:
         number += 1
         reduced = reduce(record)
         # Lines have no time: each is later than the one before it, also when it is read from the vault again.
-        reduced.setdefault("received_at", context.received_ms + number)
+        if SIZE not in reduced:
+            reduced.setdefault("received_at", context.received_ms + number)
         return reduced, read(reduced, context)
 
     return parse_lines(body, context, read_one)
@@ -36,6 +37,9 @@ def parse(body: bytes, context: Context) -> Parsed:
 def reduce(record: Any) -> Husk:
     """The husk of a line; of a result also its usage by model, whose names are keys there."""
     reduced = husk(record)
+    # A record that calls itself reduced holds nothing beside its size.
+    if SIZE in reduced:
+        return reduced
     models = record.get("modelUsage")
     if isinstance(models, dict):
         reduced["models"] = [

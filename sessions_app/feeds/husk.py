@@ -192,8 +192,10 @@ def _input(tool: Any, value: dict[str, Any]) -> Husk:
 def _tool_use_result(value: dict[str, Any]) -> Husk:
     out: Husk = {SIZE: size_of(value)}
     for key in keys.AGENT_FACTS:
-        if type(value.get(key)) is str:
-            out[key] = STRINGS[key](value[key])
+        told = value.get(key)
+        name = STRINGS[key](told) if type(told) is str else None
+        if type(name) is str:
+            out[key] = name
     return out
 
 

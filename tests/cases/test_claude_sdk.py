@@ -3,6 +3,9 @@
 import json
 from typing import Any
 
+from sessions_app.feeds.base import Context
+from sessions_app.feeds.husk import husk
+from sessions_app.feeds.registry import FEEDS
 from tests.support import deliveries as given
 from tests.support.deliveries import Delivery
 from tests.support.pins import BOOK
@@ -65,3 +68,8 @@ def test_stream__compaction__by_its_boundary_in_snake_case() -> None:
     (compaction,) = fold.compactions
     assert (compaction.state, compaction.trigger, compaction.before_tokens) == ("completed", "auto", 150_000)
     assert compaction.after_tokens == 3_010
+
+
+def test_stream__a_line_that_calls_itself_reduced__its_husk_stays_the_same() -> None:
+    for item in FEEDS["claude-sdk-transcript"].parse(b'{"~bytes":13}\n', Context(given.NOW_MS)).items:
+        assert husk(item.husk) == item.husk

@@ -184,3 +184,9 @@ def test_husk__real_sessions__no_filler_no_path_and_stable() -> None:
             assert "/w/" not in text
             assert "/home" not in text
             assert husk(once) == once
+
+
+def test_husk__an_agents_type_that_is_no_name__left_out_and_stays_out() -> None:
+    once = husk({"toolUseResult": {"agentId": "a1", "agentType": "not a name"}})
+    assert set(once["toolUseResult"]) == {"~bytes", "agentId"}
+    assert husk(once) == once
