@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from statistics import quantiles
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.urls import reverse
 
 from sessions_app.dashboard.overview import name_of
 from sessions_app.dashboard.scope import Scope
-from sessions_app.kernel.breakeven import pays_back_in
+from sessions_app.kernel.breakeven import least_worth_clearing, pays_back_in
 from sessions_app.models import Call, Clearing, Viewer
 
 KINDS = {
@@ -21,6 +22,8 @@ KINDS = {
 MOST_LINES = 25
 #: Fewer sessions than this give no advice.
 LEAST_SESSIONS = 5
+#: The newest so many are looked at.
+MOST_ADVISING = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,17 @@ class ClearingLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Advice:
+    """`clear_at_least` from the team's own warm clearings: the middle, the middle half, and on what it rests."""
+
+    tokens: int
+    low: int
+    high: int
+    clearings: int
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
 class ClearingPart:
     """Sums and lines."""
 
@@ -46,11 +60,7 @@ class ClearingPart:
     saved_usd: Decimal | None
     cold: int
     lines: tuple[ClearingLine, ...]
-
-    @property
-    def may_advise(self) -> bool:
-        """Whether there are enough sessions to say anything about the team."""
-        return self.sessions >= LEAST_SESSIONS
+    advice: Advice | None = None
 
     @property
     def least(self) -> int:
@@ -79,7 +89,23 @@ def clearing_part(user: Viewer, scope: Scope, now: datetime) -> ClearingPart:
     listed = list(top[:MOST_LINES])
     calls = Call.objects.filter(session__in={one.session_id for one in listed}, key__in={one.call for one in listed})
     numbers = {(session, key): number for session, key, number in calls.values_list("session", "key", "number")}
-    return ClearingPart(**found, lines=tuple(_line(one, numbers) for one in listed))
+    return ClearingPart(**found, lines=tuple(_line(one, numbers) for one in listed), advice=_advice(rows))
+
+
+def _advice(rows: QuerySet[Clearing]) -> Advice | None:
+    """From warm clearings that calls followed; None below the floor of sessions."""
+    warm = rows.filter(is_warm=True, cost_usd__isnull=False, per_call_usd__gt=0, later_calls__gt=0)
+    found: list[tuple[int, int]] = []
+    for one in warm.order_by("-at")[:MOST_ADVISING]:
+        if one.cost_usd is not None and one.per_call_usd is not None:
+            least = least_worth_clearing(one.cleared_tokens, one.cost_usd, one.per_call_usd, one.later_calls + 1)
+            if least is not None:
+                found.append((least, one.session_id))
+    sessions = len({session for _, session in found})
+    if sessions < LEAST_SESSIONS:
+        return None
+    low, middle, high = quantiles((least for least, _ in found), n=4)
+    return Advice(round(middle), round(low), round(high), len(found), sessions)
 
 
 def _line(one: Clearing, numbers: dict[tuple[int, str], int]) -> ClearingLine:

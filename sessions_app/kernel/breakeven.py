@@ -77,6 +77,17 @@ def clear(cut: Clearing, rates: CacheRates, *, is_warm: bool = True) -> Choice:
     return Choice(EXACT.subtract(cleared, goes_on), saving)
 
 
+def least_worth_clearing(cleared_tokens: int, cost_usd: Decimal, per_call_usd: Decimal, calls: int) -> int | None:
+    """How much that clearing should have taken out to be paid back within `calls`, itself included.
+
+    Breaking the cache cost (w - r)S = cost + rR; it is paid back by rR' a call. None where nothing was saved.
+    """
+    if per_call_usd <= 0 or calls < 1:
+        return None
+    broken = max(Decimal(), EXACT.add(cost_usd, per_call_usd))
+    return int((cleared_tokens * broken / (per_call_usd * calls)).to_integral_value(ROUND_CEILING))
+
+
 @dataclass(frozen=True, slots=True)
 class Compacting:
     """A context of a fixed prefix and a history that a summary takes the place of."""

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions_app.kernel.breakeven import CacheRates, Choice, Clearing, Compacting, clear, compact, hourly_net_usd
+from sessions_app.kernel.breakeven import (
+    CacheRates,
+    Choice,
+    Clearing,
+    Compacting,
+    clear,
+    compact,
+    hourly_net_usd,
+    least_worth_clearing,
+)
 
 #: Later calls that are simulated.
 MOST = 400
@@ -139,3 +148,16 @@ def test_hourly__at_the_published_margin__costs_the_same() -> None:
     net = hourly_net_usd(UNIT, Decimal(2), rewritten=39_500, kept_alive=60_500)
     assert abs(net) < Decimal("0.0002")
     assert hourly_net_usd(UNIT, Decimal(2), rewritten=45_000, kept_alive=55_000) > 0
+
+
+@given(kept=tokens, cleared=st.integers(1, 200_000), suffix=tokens, rates=prices, later=st.integers(0, 60))
+def test_least_worth_clearing__that_much_taken_out__is_paid_back_in_time(
+    kept: int, cleared: int, suffix: int, rates: CacheRates, later: int
+) -> None:
+    choice = clear(Clearing(kept, cleared, suffix), rates)
+    least = least_worth_clearing(cleared, choice.extra_usd, choice.per_call_usd, later + 1)
+    assert least is not None
+    enough = clear(Clearing(kept, least, suffix), rates)
+    assert enough.net_usd(later) >= 0
+    if least > 1:
+        assert clear(Clearing(kept, least - 1, suffix), rates).net_usd(later) < 0

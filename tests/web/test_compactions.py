@@ -1,13 +1,15 @@
 """The page of compactions."""
 
+from decimal import Decimal
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from sessions_app.models import Restoration
+from sessions_app.models import Clearing, Restoration
 from tests.support.deliveries import deliver, fold_everything, transcripts
 from tests.support.story import priced, recorded
-from tests.support.world import World, build, session_in
+from tests.support.world import NOW, World, build, session_in
 from tests.web.pages import client_of, page, words
 
 ALL = "/compactions/?period=all"
@@ -82,3 +84,29 @@ def test_compactions__clients_looked_into_summaries__what_they_kept_by_depth(wor
     assert "paths 43.7%" in text
     assert "7 of 16 75.0% n = 8 12.5% n = 8" in text
     assert "pins, word for word in the summary 50.0%" in text
+
+
+def test_clearings__in_five_sessions__advice_with_its_range(world: World) -> None:
+    """Each took 30,000 tokens out and wrote 10,000 again (3.45 a million above a read); 4 calls followed."""
+    for number in range(5):
+        session = session_in(world.one, f"s{number}")
+        Clearing.objects.create(
+            session=session,
+            key="edit:a",
+            kind="edit",
+            at=NOW,
+            cleared_tokens=30_000,
+            read_tokens=20_000,
+            written_tokens=10_000,
+            cost_usd=Decimal("0.0255"),
+            per_call_usd=Decimal("0.009"),
+            saved_usd=Decimal("0.036"),
+            later_calls=4,
+            is_warm=True,
+        )
+        text = words(page(world.users["viewer"], ALL))
+        if number < 4:
+            assert "No advice yet" in text
+    # 0.0345 to be paid back by five calls at 0.30 a million.
+    assert "clear_at_least about 23,000 tokens (middle half 23,000 to 23,000)" in text
+    assert "from 5 warm clearings in 5 sessions" in text
