@@ -104,6 +104,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat" / "schedule")
 CELERY_BEAT_SCHEDULE = {
     # A message that nobody fetched is worth nothing once the next sweep is due.
     "sweep-dirty": {"task": "sessions_app.sweep_dirty", "schedule": 2.0, "options": {"expires": 10}},
+    "tend-ledger": {"task": "sessions_app.tend_ledger", "schedule": 300.0, "options": {"expires": 300}},
     # Calls of before the ledger, or of before its rules changed; otherwise there are none.
     "explain-misses": {"task": "sessions_app.explain_misses", "schedule": 30.0, "options": {"expires": 30}},
 }

@@ -5,7 +5,8 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from sessions_app.services import explaining, folding
+from ecm_site.common.enqueue import send
+from sessions_app.services import explaining, folding, marking, repricing
 
 
 @shared_task(
@@ -32,3 +33,20 @@ def sweep_dirty() -> int:
 def explain_misses(limit: int = 200) -> int:
     """Work out calls that no fold left explained: those of before an update of the ledger."""
     return explaining.explain_waiting(limit=limit)
+
+
+@shared_task(name="sessions_app.reprice", ignore_result=True)
+def reprice(repricing_id: int) -> bool:
+    """Go on with pricing calls again by a new row; what is left is taken up by the next go."""
+    done = repricing.run(repricing_id=repricing_id, now=timezone.now())
+    if not done:
+        send("sessions_app.reprice", repricing_id)
+    return done
+
+
+@shared_task(name="sessions_app.tend_ledger", ignore_result=True)
+def tend_ledger() -> None:
+    """Runs that a lost message left, and markers for what changed."""
+    for repricing_id in repricing.waiting():
+        send("sessions_app.reprice", repricing_id)
+    marking.notice(now=timezone.now())

@@ -101,6 +101,8 @@ TOLD = {
 
 #: Start of a request and clocks are known this well.
 BAND_MS = 10_000
+#: Within this nothing has expired, whatever was promised.
+SOON_MS = 240_000
 #: So many calls in a row make a rule of it.
 RUN = 3
 #: Reads that differ by less are one level: 2%.
@@ -227,16 +229,21 @@ def _is_written_short(case: Case, mechanism: Mechanism, gap_ms: int) -> bool:
 
 
 def _not_advancing(case: Case) -> Iterator[Check]:
-    """The same level is read again and again while the prompt grows."""
-    run = (*case.before[-(RUN - 1) :], case.call)
+    """The same level is read again and again, at short intervals, while the prompt grows.
+
+    A level that was read twice may be the shared front after two changes; only a run of misses shows a mark that
+    stands still, so that the call before the run counts as well.
+    """
+    run = (*case.before[-RUN:], case.call)
+    if case.mechanism is None or not case.mechanism.is_marked or len(run) <= RUN:
+        return
     reads = [c.leaves.cache_read for c in run]
-    prompts = [c.leaves.prompt for c in run]
-    grows = all(a < b for a, b in itertools.pairwise(prompts))
     spread = max(reads) - min(reads)
-    is_flat = len(run) == RUN and min(reads) > 0 and spread * 100 <= max(reads) * FLAT_PERCENT
-    if case.mechanism is not None and case.mechanism.is_marked and len(run) == RUN:
-        holds = is_flat and grows and all(c.follows == "" for c in run)
-        yield Check(Cause.NOT_ADVANCING, Standing.HOLDS if holds else Standing.RULED_OUT, spread, max(reads))
+    is_flat = min(reads) > 0 and spread * 100 <= max(reads) * FLAT_PERCENT
+    grows = all(a.leaves.prompt < b.leaves.prompt for a, b in itertools.pairwise(run))
+    at_once = all(_ms(a.started_at, b) <= SOON_MS for a, b in itertools.pairwise(run))
+    holds = is_flat and grows and at_once and all(c.follows == "" for c in run)
+    yield Check(Cause.NOT_ADVANCING, Standing.HOLDS if holds else Standing.RULED_OUT, spread, max(reads))
 
 
 def _needs_the_prompt(case: Case) -> Iterator[Check]:

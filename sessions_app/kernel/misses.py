@@ -156,7 +156,7 @@ def _may_be_standing(case: Case) -> bool:
     call, before = case.call, case.before
     if call.is_uncached:
         return call.tells_cache
-    if len(before) < RUN - 1:
+    if len(before) < RUN:
         return False
     difference = abs(call.leaves.cache_read - before[-1].leaves.cache_read)
     return difference * 100 <= call.leaves.cache_read * FLAT_PERCENT

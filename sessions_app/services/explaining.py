@@ -80,6 +80,11 @@ def explain_waiting(*, limit: int) -> int:
     return done
 
 
+def sent_calls(session_id: int, book: PriceBook) -> list[Sent]:
+    """All calls of a session as the ledger takes them, in causal order."""
+    return [_sent(row, book) for row in Call.objects.filter(session=session_id).order_by("number").values(*_COLUMNS)]
+
+
 def _load(session_id: int, lows: dict[str, int]) -> _Loaded:
     """The calls that wait, and those of their threads that matter for them."""
     calls = Call.objects.filter(session=session_id).order_by("number")

@@ -5,7 +5,7 @@ from decimal import Decimal
 from django import template
 
 from ecm_site.common import figures
-from sessions_app.dashboard import cause_words
+from sessions_app.dashboard import cause_words, words
 
 register = template.Library()
 
@@ -26,3 +26,15 @@ def cause_fix(cause: str) -> str:
 def rate(price: Decimal | None) -> str:
     """USD per million tokens, as short as it is exact; a dash where there is no such charge."""
     return "–" if price is None else figures.usd_exact(price)
+
+
+@register.filter
+def part_name(part: str) -> str:
+    """A part of the bill in words."""
+    return {"expected": "rebuild, expected", "avoidable": "avoidable", "unexplained": "not explained"}.get(part, part)
+
+
+@register.filter
+def host_name(host: str) -> str:
+    """A host as it calls itself."""
+    return words.word(words.HOSTS, host)

@@ -237,6 +237,21 @@ TABLE = {
     "s/<int:pk>/badge.svg": rule(200, strangers=404, anonymous=401, ingest_key=403),
     "sessions/<int:pk>/": rule(200, strangers=404, anonymous=LOGIN, keys=LOGIN),
     "sessions/<int:pk>/calls/<int:number>/": rule(200, strangers=404, anonymous=LOGIN, keys=LOGIN),
+    "cache/": PAGE,
+    "cache/agreement/": PAGE,
+    # An empty form is refused to those who may.
+    "cache/teams/<int:team_id>/accept": rule(
+        403, "POST", strangers=404, anonymous=LOGIN, keys=LOGIN, admin=400, organisation_admin=400
+    ),
+    "cache/teams/<int:team_id>/accepted/<int:loss_id>/withdraw": rule(
+        403, "POST", strangers=404, anonymous=LOGIN, keys=LOGIN, admin=404, organisation_admin=404
+    ),
+    "prices/": PAGE,
+    "prices/add": rule(403, "POST", anonymous=LOGIN, keys=LOGIN, organisation_admin=400, foreign_admin=400),
+    "prices/multiplier": rule(403, "POST", anonymous=LOGIN, keys=LOGIN, organisation_admin=400, foreign_admin=400),
+    "prices/<path:model>/": rule(404, anonymous=LOGIN, keys=LOGIN),
+    "api/v1/prices": READS,
+    "api/v1/markers": READS,
     # Says nothing of the session, only where its page would be.
     "s/<int:pk>": rule(302, anonymous=LOGIN, keys=LOGIN),
     "s/<int:pk>/calls/<int:number>": rule(302, anonymous=LOGIN, keys=LOGIN),
@@ -278,6 +293,8 @@ def address(route: str, world: World, session_id: int) -> str:
         "<int:key_id>": world.keys["ingest_key"].pk,
         "<str:token>": "no-such-link",
         "<slug:by>.<slug:form>": "nothing.csv",
+        "<int:loss_id>": 1,
+        "<path:model>": "no-such-model",
     }
     for place, value in places.items():
         route = route.replace(place, str(value))

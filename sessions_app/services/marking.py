@@ -1,0 +1,90 @@
+"""Markers: moments at which something changed, set by hand or noticed; and figures before and after them."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, Min, Sum
+
+from ecm_site.common.problems import DomainError
+from policy_app.models import Version
+from sessions_app.kernel.before_after import Comparison, compare
+from sessions_app.models import Marker, Project, SourceRow, Team, UsageSlot
+
+KINDS = ("note", "config", "host_version", "model", "policy")
+#: So long before and after a marker is compared.
+SPAN = timedelta(days=7)
+MOST_TITLE = 200
+
+
+@transaction.atomic
+def mark(
+    *, team: Team, at: datetime, kind: str, title: str, project: Project | None, by: str, now: datetime
+) -> tuple[Marker, bool]:
+    """Set a marker; the same one told again is one. Returns it and whether it is new."""
+    title = title.strip()
+    if kind not in KINDS:
+        raise DomainError("bad_kind", f"kind is one of: {', '.join(KINDS)}.", pointer="/kind")
+    if not title or len(title) > MOST_TITLE or "\0" in title:
+        raise DomainError(
+            "bad_title", f"title says what changed, in at most {MOST_TITLE} characters.", pointer="/title"
+        )
+    if at > now + timedelta(minutes=5):
+        raise DomainError("bad_at", "at is not in the future.", pointer="/at")
+    key = f"{kind}:{project.pk if project else ''}:{int(at.timestamp())}:{title}"[:MOST_TITLE]
+    values = {"project": project, "at": at, "kind": kind, "title": title, "made_at": now, "made_by": by[:150]}
+    return Marker.objects.get_or_create(team=team, key=key, defaults=values)
+
+
+def notice(*, now: datetime) -> int:
+    """Markers for what the records themselves show: new host versions, first uses of a model, published policies."""
+    found = [*_versions(now), *_models(now), *_policies(now)]
+    return len(Marker.objects.bulk_create(found, ignore_conflicts=True))
+
+
+def _versions(now: datetime) -> Iterable[Marker]:
+    """The first sight of a version where an earlier one was seen before it."""
+    rows = SourceRow.objects.exclude(version="").values("team_id", "host", "version")
+    first: dict[tuple[int, str], datetime] = {}
+    for row in rows.annotate(at=Min("first_received_at")).order_by("at", "version"):
+        place = (row["team_id"], row["host"])
+        if place in first:
+            title = f"{row['host']} {row['version']} first seen"
+            yield _marker(row["team_id"], row["at"], "host_version", title, now)
+        first.setdefault(place, row["at"])
+
+
+def _models(now: datetime) -> Iterable[Marker]:
+    rows = UsageSlot.objects.exclude(model="").values("session__team_id", "model")
+    seen: set[int] = set()
+    for row in rows.annotate(at=Min("slot_at")).order_by("at", "model"):
+        if row["session__team_id"] in seen:
+            yield _marker(row["session__team_id"], row["at"], "model", f"{row['model'][:120]} first used", now)
+        seen.add(row["session__team_id"])
+
+
+def _policies(now: datetime) -> Iterable[Marker]:
+    for version in Version.objects.select_related("policy").order_by("published_at"):
+        for team in Team.objects.filter(organisation_id=version.policy.organisation_id):
+            title = f"policy {version.policy.slug} v{version.number} published"
+            yield _marker(team.pk, version.published_at, "policy", title, now)
+
+
+def _marker(team_id: int, at: datetime, kind: str, title: str, now: datetime) -> Marker:
+    return Marker(
+        team_id=team_id, at=at, kind=kind, title=title[:MOST_TITLE], key=f"{kind}:{title}"[:MOST_TITLE], made_at=now
+    )
+
+
+def before_after(marker: Marker) -> Comparison:
+    """The share of prompt tokens that was read from the cache, a week before and a week after."""
+    return compare(_reads(marker, marker.at - SPAN, marker.at), _reads(marker, marker.at, marker.at + SPAN))
+
+
+def _reads(marker: Marker, since: datetime, until: datetime) -> list[tuple[int, int]]:
+    slots = UsageSlot.objects.filter(session__team=marker.team_id, slot_at__gte=since, slot_at__lt=until)
+    if marker.project_id is not None:
+        slots = slots.filter(session__project=marker.project_id)
+    prompt = F("uncached_input") + F("cache_read") + F("cache_write_5m") + F("cache_write_1h")
+    rows = slots.values("session_id").annotate(read=Sum("cache_read"), whole=Sum(prompt)).filter(whole__gt=0)
+    return [(row["read"], row["whole"]) for row in rows.order_by()]
