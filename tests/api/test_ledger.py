@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 
 from sessions_app.models import Marker, PriceRow
@@ -19,7 +18,7 @@ ROW = {
 }
 
 
-def send(world: World, role: str, path: str, body: Any = None) -> HttpResponse:
+def send(world: World, role: str, path: str, body: Any = None) -> Any:
     headers = {"Authorization": f"Bearer {world.secrets[role]}"}
     client = Client()
     if body is None:
