@@ -4,9 +4,10 @@ Context editing is reported again by every later call, so only an increase is an
 is observed: the call's own price against the same call with the cleared tokens still read from the cache.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from sessions_app.kernel import money
 from sessions_app.kernel.charges import Prices
@@ -36,7 +37,8 @@ def clearings(calls: Sequence[CallFact], compactions: Sequence[CompactionFact], 
         events = [*_edits(chain), *_micros(chain, micro), *_fronts(chain, rebuilt)]
         starts = sorted({at for at, _, _, _ in events} | {i for i, c in enumerate(chain) if c.key in rebuilt})
         for at, kind, uses, tokens in sorted(events, key=lambda event: event[0]):
-            end = next((start for start in starts if start > at), len(chain))
+            later = bisect_right(starts, at)
+            end = starts[later] if later < len(starts) else len(chain)
             found.append(_fact(chain, at, end, kind, uses, tokens, prices))
     return found
 
@@ -61,10 +63,11 @@ def _edits(chain: Sequence[CallFact]) -> Iterator[_Event]:
 def _micros(chain: Sequence[CallFact], micro: Iterable[CompactionFact]) -> Iterator[_Event]:
     """The host cleared by itself and said how much; the first call after it met the shorter prompt."""
     saved: dict[int, int] = {}
+    # Calls stand in causal order; where a clock was set back, the latest moment so far counts.
+    moments = list(accumulate((call.started_at for call in chain), max))
     for event in micro:
-        at = event.at
-        index = next((i for i, call in enumerate(chain) if at is not None and call.started_at >= at), None)
-        if index is not None:
+        index = bisect_left(moments, event.at) if event.at is not None else len(chain)
+        if index < len(chain):
             saved[index] = saved.get(index, 0) + (event.saved_tokens or 0)
     for index, tokens in saved.items():
         yield index, ClearingKind.MICRO, None, tokens

@@ -4,6 +4,7 @@ The outcome depends on the set of readings only, never on their order (Hypothesi
 recorded stories). Cost is O(n log n) in readings.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -253,13 +254,19 @@ def _neighbours(
                 return by_key[thing.key]
         return None
 
-    return nearest(reversed(sequence[:index])), nearest(sequence[index + 1 :])
+    # By places and not by slices: a forged record may hold tens of thousands of compactions.
+    before = (sequence[place] for place in range(index - 1, -1, -1))
+    return nearest(before), nearest(sequence[place] for place in range(index + 1, len(sequence)))
 
 
 def _recount(sequence: Sequence[Step], index: int | None, thread: str) -> int | None:
-    """What the host itself counted after a compaction, before the next call."""
-    for thing in sequence[index + 1 :] if index is not None else ():
-        if isinstance(thing, OwnedCall) and thing.thread == thread:
+    """What the host itself counted after a compaction, before the next call and the next compaction."""
+    for place in range(index + 1, len(sequence)) if index is not None else ():
+        thing = sequence[place]
+        if isinstance(thing, Sighting):
+            if _thread(thing) == thread:
+                return None
+        elif thing.thread == thread:
             return thing.occupancy if thing.purpose is Purpose.RECOUNT else None
     return None
 
@@ -267,13 +274,17 @@ def _recount(sequence: Sequence[Step], index: int | None, thread: str) -> int | 
 def _summary_calls(found: Sequence[Sighting], calls: Sequence[CallFact]) -> dict[str, str]:
     """The auxiliary call that wrote each summary: the nearest pairs first, so that a call which no record has
     does not take another compaction's."""
-    ends = {s.key: s.at_ms or 0 for s in found if s.kind is not Kind.MICRO and s.signals}
-    starts = {c.key: int(c.started_at.timestamp() * 1000) for c in calls if c.purpose is Purpose.COMPACTION}
-    pairs = sorted((abs(start - end), own, key) for own, end in ends.items() for key, start in starts.items())
+    ends = sorted((s.at_ms or 0, s.key) for s in found if s.kind is not Kind.MICRO and s.signals)
+    starts = [(int(c.started_at.timestamp() * 1000), c.key) for c in calls if c.purpose is Purpose.COMPACTION]
+    pairs = [
+        (abs(start - ends[place][0]), ends[place][1], key)
+        for start, key in starts
+        for place in range(bisect_left(ends, (start - LONGEST_MS, "")), bisect_left(ends, (start + LONGEST_MS + 1, "")))
+    ]
     spent: dict[str, str] = {}
     taken: set[str] = set()
-    for distance, own, key in pairs:
-        if distance <= LONGEST_MS and own not in spent and key not in taken:
+    for _, own, key in sorted(pairs):
+        if own not in spent and key not in taken:
             spent[own] = key
             taken.add(key)
     return spent

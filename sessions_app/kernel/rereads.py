@@ -3,7 +3,7 @@
 Only hooks tell equal inputs apart from unequal ones (as a hash); without them it is not known.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -20,7 +20,9 @@ def with_rereads(compactions: Sequence[CompactionFact], steps: Iterable[StepsRea
         if use.input_hash and use.at_ms is not None and not use.failed
     )
     moments = [use[0] for use in told]
-    ends = [int(c.at.timestamp() * 1000) for c in compactions if c.at and c.worth and not c.thread]
+    ends = sorted(int(c.at.timestamp() * 1000) for c in compactions if c.at and c.worth and not c.thread)
+    if not told:
+        return list(compactions)
     found: list[CompactionFact] = []
     for fact in compactions:
         if fact.at is None or fact.worth is None or fact.thread:
@@ -28,7 +30,8 @@ def with_rereads(compactions: Sequence[CompactionFact], steps: Iterable[StepsRea
             continue
         at = int(fact.at.timestamp() * 1000)
         cut = bisect_left(moments, at)
-        end = bisect_left(moments, min((moment for moment in ends if moment > at), default=1 << 62))
+        later = bisect_right(ends, at)
+        end = bisect_left(moments, ends[later]) if later < len(ends) else len(moments)
         before = {use[1:3] for use in told[:cut] if not use[4]}
         again = [use for use in told[cut:end] if not use[4] and use[1:3] in before]
         known = bool(before) and end > cut
