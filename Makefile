@@ -36,6 +36,7 @@ test: bootstrap ## run the tests: [ARGS="tests/kernel -k zones"]
 
 conformance: bootstrap ## every feed against the same demands, 100,000 mutations of each: [MUTATIONS=1000]
 	@ECM_MUTATIONS=$${MUTATIONS:-100000} tools/run-tests tests/conformance tests/cases/test_traps.py -p no:cacheprovider
+	@.venv/bin/python manage.py agreement tests/inputs/corpus-claude-code.tar.xz
 
 check: bootstrap ## formatting, lint, types, import arrows, templates, migrations, deployment
 	@tools/run-checks

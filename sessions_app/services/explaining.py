@@ -104,7 +104,9 @@ def _load(session_id: int, lows: dict[str, int]) -> _Loaded:
         elif start := next((row for row in changed if row["purpose"] == Purpose.TURN), None):
             first_prompts[thread] = _leaves(start).prompt
         rows += [*before, *changed]
-        only.update(row["key"] for row in [*before[-misses.AFTER :], *changed])
+        # A later call changes an earlier one only by making a run without a cache of it.
+        reopened = [row for row in before[-misses.AFTER :] if _leaves(row).prompt == row["uncached_input"]]
+        only.update(row["key"] for row in [*reopened, *changed])
     return _Loaded(sorted(rows, key=lambda row: row["number"]), first_prompts, only)
 
 

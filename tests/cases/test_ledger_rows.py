@@ -82,6 +82,15 @@ def test_explain__calls_one_by_one__same_as_at_once_and_near_calls_alone_are_wri
     assert explaining.explain(session_id=session.pk, book=prices.load_price_book()) == 1
 
 
+def test_explain__caching_off_call_by_call__earlier_calls_of_the_run_are_named_too(teams: dict[str, Team]) -> None:
+    for n in range(14):
+        line = told.call("s", f"m{n}", 5 * n, told.usage(20_000 + 1_000 * n, 0, 0, 50))
+        story.deliver(teams["A"], [told.transcript(line)])
+        story.fold_everything()
+    found = Call.objects.order_by("number").values_list("miss_cause", flat=True)
+    assert list(found) == ["", *["caching_disabled"] * 13]
+
+
 def test_explain_waiting__calls_of_before_the_ledger__are_worked_out(teams: dict[str, Team]) -> None:
     story.deliver(teams["A"], story.whole_story())
     story.fold_everything()
