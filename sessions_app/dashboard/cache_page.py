@@ -159,7 +159,8 @@ def _finding(found: Ledger | None, scope: Scope) -> Sentence:
     if avoidable.usd > 0:
         first = found.avoidable_causes[0]
         share = figures.percent(int((first.usd or ZERO) * MICRO), int(avoidable.usd * MICRO))
-        start = say(money(avoidable.usd, "#causes"), " of ", bill, f" was avoidable, {share} of it by ")
+        how_much = "all" if first.usd == avoidable.usd else share
+        start = say(money(avoidable.usd, "#causes"), " of ", bill, f" was avoidable, {how_much} of it by ")
         return (*start, *say(f"{cause_words.name(first.cause)}."))
     if found.not_explained.usd > 0:
         lost = money(found.not_explained.usd, "#causes")
