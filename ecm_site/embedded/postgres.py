@@ -30,6 +30,9 @@ ELSE = "Set DATABASE_URL to a PostgreSQL 15 or later of your own."
 SETTINGS = {
     "listen_addresses": "",
     "max_connections": "100",
+    # Pages group some hundred thousand rows: with less they sort on disk, and compiling takes longer than the query.
+    "work_mem": "32MB",
+    "jit": "off",
     "timezone": "UTC",
     "log_timezone": "UTC",
     # A log line names what failed, never the values of the statement.

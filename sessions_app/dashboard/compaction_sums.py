@@ -94,7 +94,7 @@ def in_period(user: Viewer, scope: Scope, now: datetime) -> QuerySet[Compaction]
     rows = Compaction.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
     since = scope.period.since(now)
     if since is not None:
-        rows = rows.filter(Q(at__gte=since) | Q(at__isnull=True, session__last_at__gte=since))
+        rows = rows.filter(at__gte=since)
     cost = ExpressionWrapper(F("summary_usd") + F("rewrite_usd"), output_field=_USD)
     return rows.annotate(
         cost_usd=cost,

@@ -14,7 +14,7 @@ from ecm_site.common import figures
 from sessions_app.dashboard.filters import in_scope
 from sessions_app.dashboard.scope import Scope
 from sessions_app.kernel.causes import Cause, Part
-from sessions_app.models import Call, Clearing, MissSlot, Session, UsageSlot, Verdict, Viewer
+from sessions_app.models import Clearing, MissSlot, Session, UsageSlot, Verdict, Viewer
 
 #: Prefixes that were sent again and read: fewer prove nothing.
 LEAST_REPEATS = 20
@@ -139,7 +139,7 @@ def discipline(user: Viewer, scope: Scope, now: datetime) -> DisciplinePage:
         )
         for project in dearest
     )
-    return DisciplinePage(scope, now, lines, _tier(sessions), _weeks(sessions), RULES)
+    return DisciplinePage(scope, now, lines, _tier(sessions, is_told=any(broken.values())), _weeks(sessions), RULES)
 
 
 def _prefix(rule: str, repeats: _Row, broken: list[_Row]) -> Finding:
@@ -179,14 +179,12 @@ def _injected(said: _Row | None) -> Finding:
     )
 
 
-def _tier(sessions: QuerySet[Session]) -> Tier | None:
-    """Which kinds of sources the sessions of the scope have."""
-    told = Call.objects.filter(session=OuterRef("pk"), miss_says="provider")
+def _tier(sessions: QuerySet[Session], *, is_told: bool) -> Tier | None:
+    """Which kinds of sources the sessions of the scope have; `is_told`: a provider gave a reason for a miss."""
     found = sessions.aggregate(
         n=Count("pk"),
         telemetry=Count("pk", filter=Q(sources__has_key="otlp_log")),
         hooks=Count("pk", filter=Q(sources__has_key="hook")),
-        told=Count("pk", filter=Q(Exists(told))),
     )
     if not found["n"]:
         return None
@@ -197,7 +195,7 @@ def _tier(sessions: QuerySet[Session]) -> Tier | None:
         return Tier(1, "what transcripts say", step, have)
     if not found["hooks"]:
         return Tier(2, "every call", "add the hooks (ecm connect): verdicts, pins, and what is fetched again", have)
-    if not found["told"]:
+    if not is_told:
         step = "a host that writes the provider’s reasons for misses (Claude Code 2.1.120 and later does)"
         return Tier(3, "every call, live", step, have)
     return Tier(4, "every call, live, with the provider’s reasons", "", have)

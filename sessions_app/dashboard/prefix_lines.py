@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from itertools import pairwise
 from statistics import median_low
@@ -12,9 +12,8 @@ from typing import Any
 from sessions_app.dashboard import sparks, words
 from sessions_app.dashboard.filters import in_scope
 from sessions_app.dashboard.scope import Scope
-from sessions_app.kernel.facts import Leaves
 from sessions_app.kernel.money import EXACT
-from sessions_app.kernel.pricing import PriceBook
+from sessions_app.kernel.pricing import PER_MILLION, PriceBook
 from sessions_app.models import Session, Viewer
 
 #: So many of the dearest are shown.
@@ -96,18 +95,27 @@ def _median(rows: Iterable[_Row]) -> int:
 
 
 def _cost(rows: Iterable[_Row], book: PriceBook) -> Decimal | None:
-    """Writing the prefix in the first call and reading it in the others of the main thread; None: unpriced."""
-    total = Decimal()
+    """Writing the prefix in the first call and reading it in the others of the main thread; None: unpriced.
+
+    Tokens are added up by model, day and lifetime first: thousands of sessions share few prices.
+    """
+    written: dict[tuple[str, date, bool], int] = defaultdict(int)
+    read: dict[tuple[str, date, bool], int] = defaultdict(int)
     for row in rows:
         tokens, hourly = row["first_prompt_tokens"], row["cache_write_1h"] > row["cache_write_5m"]
-        written = Leaves(cache_write_1h=tokens) if hourly else Leaves(cache_write_5m=tokens)
-        first = book.charge(row["model"], row["first_at"], written)
-        later = book.charge(row["model"], row["first_at"], Leaves(cache_read=tokens))
-        if first is None or later is None:
+        key = (row["model"], row["first_at"].date(), hourly)
+        written[key] += tokens
+        read[key] += tokens * max(0, row["calls"] - row["subagent_calls"] - 1)
+    total = Decimal()
+    for (model, day, hourly), tokens in written.items():
+        price = book.price(model, datetime.combine(day, time.max, UTC))
+        if price is None:
             return None
-        reads = max(0, row["calls"] - row["subagent_calls"] - 1)
-        total = EXACT.add(total, EXACT.fma(later.cost_usd, Decimal(reads), first.cost_usd))
-    return total
+        rates = price.rates(0)
+        write = rates.cache_write_1h if hourly else rates.cache_write_5m
+        total = EXACT.fma(Decimal(tokens), write, total)
+        total = EXACT.fma(Decimal(read[(model, day, hourly)]), rates.cache_read, total)
+    return EXACT.scaleb(total, PER_MILLION)
 
 
 def _jump(medians: dict[date, int], by_day: dict[date, list[_Row]]) -> Jump | None:

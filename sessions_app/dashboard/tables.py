@@ -6,7 +6,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db import connection
+from django.db.models import Count, F, QuerySet, Sum
 from django.urls import reverse
 
 from ecm_site.common import figures
@@ -165,27 +166,21 @@ def _spend_cells(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _misses(user: Viewer, scope: Scope, group: Group, since: datetime | None) -> list[TableLine]:
-    rows = _inside(MissSlot.objects.for_user(user), scope, since)
-    found = rows.values("cause", "part").annotate(
-        n=Count("session", distinct=True),
-        misses_sum=Sum("misses"),
-        tokens_sum=Sum("tokens"),
-        cost=Sum("cost_usd"),
-        unpriced_sum=Sum("unpriced", filter=Q(unpriced__gt=0), default=0),
-    )
+    rows = _inside(MissSlot.objects.for_user(user), scope, since).values("cause", "part", "session_id").order_by()
+    sums = rows.annotate(m=Sum("misses"), t=Sum("tokens"), c=Sum("cost_usd"), u=Sum("unpriced"))
+    # By session first: to count distinct sessions PostgreSQL would sort all rows by their text, at thrice the time.
+    inner, parameters = sums.query.sql_with_params()
+    outer = "SELECT cause, part, count(*), sum(m)::bigint, sum(t), sum(c) AS usd, sum(u)::bigint FROM (%s) AS one"
+    statement = outer.replace("%s", inner) + " GROUP BY cause, part ORDER BY usd DESC NULLS LAST, cause"
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        found = cursor.fetchall()
     return [
         TableLine(
-            *_name(group, row, scope),
-            (
-                PARTS.get(row["part"], row["part"]),
-                row["n"],
-                row["misses_sum"],
-                row["tokens_sum"],
-                row["cost"],
-                row["unpriced_sum"],
-            ),
+            *_name(group, {"cause": cause}, scope),
+            (PARTS.get(part, part), sessions, misses, int(tokens), cost, unpriced),
         )
-        for row in found.order_by(F("cost").desc(nulls_last=True), "cause")
+        for cause, part, sessions, misses, tokens, cost, unpriced in found
     ]
 
 

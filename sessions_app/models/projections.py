@@ -95,6 +95,13 @@ class Call(models.Model):
         ]
         indexes = [
             models.Index(fields=["session", "number"], name="call_session_number"),
+            # The newest calls, and the dearest losses, of a period over all sessions.
+            models.Index(fields=["-started_at"], name="call_newest"),
+            models.Index(
+                fields=["-miss_cost_usd", "id"],
+                name="call_dearest_miss",
+                condition=Q(miss_cost_usd__gt=0) & ~Q(miss_part="expected"),
+            ),
             # The ledger looks at some neighbours in a thread, and sums a quarter of an hour.
             models.Index(fields=["session", "thread", "number"], name="call_thread_number"),
             models.Index(fields=["session", "started_at"], name="call_session_time"),
@@ -163,6 +170,7 @@ class Compaction(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["session", "key"], name="compaction_once")]
+        indexes = [models.Index(fields=["at", "session"], name="compaction_time")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.number} {self.state}"

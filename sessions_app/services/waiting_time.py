@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-from django.db.models import QuerySet
-
 from sessions_app.models import Call
 
 #: Prompts of this size take seconds to read anew; smaller misses do not show.
 LARGE_TOKENS = 20_000
-#: Fewer calls on a side say nothing; more than this are not looked at.
-LEAST, MOST = 5, 500
+#: Fewer calls on a side say nothing.
+LEAST = 5
+#: So many of the newest calls are looked at.
+LOOKED_AT = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +31,19 @@ class Waited:
 
 
 def waited(team_ids: Sequence[int], since: datetime | None) -> Waited | None:
-    """Over large prompts of these teams; None where too few calls were timed."""
-    calls = Call.objects.filter(session__team_id__in=team_ids, origins__usage__contains=["otlp_log"])
+    """Over large prompts among the newest calls of these teams; None where too few of them were timed."""
+    calls = Call.objects.filter(session__team_id__in=team_ids, ended_at__isnull=False)
     if since is not None:
         calls = calls.filter(started_at__gte=since)
-    missed = _seconds(calls.exclude(miss_cause="").filter(missed_tokens__gte=LARGE_TOKENS))
-    if len(missed) < LEAST:
-        return None
-    read = _seconds(calls.filter(miss_cause="", cache_read__gte=LARGE_TOKENS))
-    if len(read) < LEAST:
+    columns = ("started_at", "ended_at", "miss_cause", "missed_tokens", "cache_read", "origins")
+    missed, read = list[float](), list[float]()
+    for start, end, cause, tokens, found, origins in calls.order_by("-started_at").values_list(*columns)[:LOOKED_AT]:
+        if end is None or "otlp_log" not in origins.get("usage", ()):
+            continue
+        if cause and tokens >= LARGE_TOKENS:
+            missed.append((end - start).total_seconds())
+        elif not cause and found >= LARGE_TOKENS:
+            read.append((end - start).total_seconds())
+    if min(len(missed), len(read)) < LEAST:
         return None
     return Waited(median(missed), median(read), len(missed), len(read))
-
-
-def _seconds(calls: QuerySet[Call]) -> list[float]:
-    """Durations of the newest calls."""
-    rows = calls.filter(ended_at__isnull=False).order_by("-started_at").values_list("started_at", "ended_at")[:MOST]
-    return [(end - start).total_seconds() for start, end in rows if end is not None]

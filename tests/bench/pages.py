@@ -1,0 +1,139 @@
+"""Pages at size: `python -m tests.bench.pages [SESSIONS]` beside a running server that holds one imported session.
+
+Copies the newest session with ten calls (each five times) until there are so many sessions, spread over 90 days, then
+asks each page in this process. Printed: queries, server time (median and 95th percentile), bytes of HTML, and how often
+a bare view goes into the page's median in the same run.
+"""
+
+import functools
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+REPEATS = 12
+EACH = 5
+PAGES = (
+    "/?period=7d",
+    "/?period=90d",
+    "/sessions/?period=30d",
+    "/sessions/?period=90d&sort=cost",
+    "/compactions/?period=30d",
+    "/compactions/?period=90d&sort=net",
+    "/compactions/points/?period=90d",
+    "/context/?period=30d",
+    "/context/discipline/?period=30d",
+    "/tables/?period=30d&by=project",
+    "/tables/?period=90d&by=cause",
+    "/cache/?period=30d",
+    "/sources/",
+    "/connect/",
+    "/policy/",
+)
+
+
+def copy(sessions: int) -> int:
+    """Copies of one session with all its rows; gives how many calls are stored."""
+    from django.db import connection, models
+
+    from sessions_app.models import Call, Clearing, Compaction, MissSlot, Session, Thread, ToolUse, UsageSlot
+
+    source = (
+        Session.objects.filter(calls__gte=9, compactions=1).exclude(host_session_id__startswith="copy-").latest("pk")
+    )
+    shift = "make_interval(mins => (n * 7919) % 129600)"
+    newest = "(now() - TIMESTAMPTZ '" + str(source.last_at) + "')"
+
+    def copied(model: type[models.Model], where: str, joined: str, changed: dict[str, str]) -> None:
+        names = [str(field.column) for field in model._meta.concrete_fields if not field.primary_key]
+        table = model._meta.db_table
+        times = {
+            str(field.column): f'{table}."{field.column}" + {newest} - {shift}'
+            for field in model._meta.concrete_fields
+            if isinstance(field, models.DateTimeField)
+        }
+        if "slot_at" in times:
+            quarter = f"date_bin(INTERVAL '15 minutes', {times['slot_at']}, TIMESTAMPTZ '2000-01-01')"
+            times["slot_at"] = f"{quarter} + k * INTERVAL '15 minutes'"
+        chosen = ", ".join({**times, **changed}.get(name, f'{table}."{name}"') for name in names)
+        quoted = ", ".join(f'"{name}"' for name in names)
+        with connection.cursor() as cursor:
+            cursor.execute(f"INSERT INTO {table} ({quoted}) SELECT {chosen} FROM {table}, {joined} WHERE {where}")
+
+    copied(
+        Session,
+        f"sessions_app_session.id = {source.pk}",
+        f"generate_series(1, {sessions}) n",
+        {"host_session_id": "'copy-' || n", "calls": f"sessions_app_session.calls * {EACH}"},
+    )
+    others = (
+        "(SELECT id AS other, substr(host_session_id, 6)::int AS n FROM sessions_app_session"
+        " WHERE host_session_id LIKE 'copy-%') o"
+    )
+    times = f"{others}, generate_series(0, {EACH - 1}) k"
+    of_source = "{}.session_id = " + str(source.pk)
+    numbered = {"session_id": "other", "key": "key || '-' || k", "number": "number + k * 10"}
+    copied(Call, of_source.format("sessions_app_call"), times, numbered)
+    copied(
+        UsageSlot, of_source.format("sessions_app_usageslot"), times, {"session_id": "other", "key": "key || '-' || k"}
+    )
+    copied(MissSlot, of_source.format("sessions_app_missslot"), times, {"session_id": "other"})
+    for model in (Compaction, Thread, ToolUse, Clearing):
+        copied(model, of_source.format(model._meta.db_table), others, {"session_id": "other"})
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return Call.objects.count()
+
+
+def timed(work: Callable[[], object]) -> list[float]:
+    """Milliseconds of each repeat, the first one left out."""
+    found: list[float] = []
+    for _ in range(REPEATS + 1):
+        start = time.perf_counter()
+        work()
+        found.append((time.perf_counter() - start) * 1000)
+    return sorted(found[1:])
+
+
+def measure(pages: Iterable[str]) -> None:
+    """Ask each page as the administrator and print one line for it."""
+    from django.contrib.auth.models import User
+    from django.db import connection
+    from django.test import Client
+
+    from sessions_app.models import Session
+
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(User.objects.get(username="admin"))
+    floor = statistics.median(timed(lambda: client.get("/healthz")))
+    print(f"bare view {floor:.1f} ms")
+    session = Session.objects.latest("pk").pk
+    for page in (*pages, f"/sessions/{session}/"):
+        queries: list[str] = []
+
+        def counted(execute: Any, statement: str, *rest: Any, found: list[str] = queries) -> Any:
+            found.append(statement)
+            return execute(statement, *rest)
+
+        with connection.execute_wrapper(counted):
+            answer = client.get(page)
+        if answer.status_code != 200:
+            print(f"{page:40} {answer.status_code}")
+            continue
+        times = timed(functools.partial(client.get, page))
+        middle, high = statistics.median(times), times[int(len(times) * 0.95)]
+        size = len(answer.content) / 1000
+        figures = f"{middle:7.1f} ms  p95 {high:7.1f} ms  {size:6.1f} kB  {middle / floor:5.0f} times the floor"
+        print(f"{page:40} {len(queries):3} queries  {figures}")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ecm_site.settings")
+    import django
+
+    django.setup()
+    if len(sys.argv) > 1:
+        print(f"{copy(int(sys.argv[1])):,} calls stored")
+    measure(PAGES)
