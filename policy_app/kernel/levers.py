@@ -169,7 +169,7 @@ CHANNELS: Mapping[str, Mapping[Channel, Lever]] = {
 }
 
 #: Version of the host with which the channels were tried against a model API of our own.
-TRIED: Mapping[str, str] = {"claude-code": "2.1.197", "opencode": "1.18.33"}
+TRIED: Mapping[str, str] = {"claude-code": "2.1.197", "codex": "0.171.0", "copilot": "1.0.102", "opencode": "1.18.33"}
 
 
 def lever_of(host: str, operation: Operation) -> Lever:
