@@ -38,10 +38,14 @@ WIDTH, HEIGHT = 118, 42
 OURS = ("ECM_", "DATABASE_URL", "REDIS_URL", "DJANGO_", "OTEL_", "CLAUDE", "ANTHROPIC_")
 STEPS = {"command": "for step in lint types tests; do echo $step ok; done", "description": "run the checks"}
 LOOK = {"description": "look around", "prompt": "Look for dead code.", "subagent_type": "general-purpose"}
-SUMMARY = "<summary>The checks pass. Dead code is gone.</summary>"
+#: One pin of the default set, word for word, stands in the summary.
+PIN = "ECM advises and blocks nothing. Advice does not become a block, nor a block advice, by a compaction."
+SUMMARY = f"<summary>The checks pass. Dead code is gone. {PIN}</summary>"
 TURNS = [
-    Turn(6, 0, 28_400, 120, "I run the checks.", ("Bash", STEPS)),
-    Turn(4, 28_400, 9_100, 210, "Now the types.", ("Bash", STEPS)),
+    Turn(6, 0, 28_400, 40, "Hello."),
+    Turn(4, 28_400, 200, 30, "There are checks to run."),
+    Turn(4, 28_600, 300, 120, "I run the checks.", ("Bash", STEPS)),
+    Turn(4, 28_900, 8_600, 210, "Now the types.", ("Bash", STEPS)),
     Turn(4, 37_500, 64_200, 330, "A second pair of eyes.", ("Agent", LOOK)),
     Turn(8, 9_000, 3_200, 480, "No dead code."),
     Turn(4, 101_700, 2_100, 260, "And the tests.", ("Bash", STEPS)),
@@ -50,11 +54,10 @@ TURNS = [
     Turn(9, 153_600, 700, 2_400, SUMMARY),
     Turn(5, 14_200, 9_800, 150, "I go on.", ("Bash", STEPS)),
     Turn(5, 24_000, 3_000, 90, "All done.", None, 1_500),
+    # Only of the second compaction of a home with a collector of its own. Telemetry does not split lifetimes.
+    Turn(9, 28_500, 600, 900, SUMMARY),
 ]
-#: The second compaction of a home with a collector of its own. Telemetry does not split lifetimes.
-FOREIGN = [Turn(9, 28_500, 600, 900, SUMMARY)]
-DRILL = [Turn(5, 28_500, 400, 60, "Nothing is left to do.")]
-COMPACTION = 7
+COMPACTION = 9
 TITLE = Turn(310, 0, 0, 12, '{"title": "Run the checks"}')
 OWN = {
     "hooks": {
@@ -119,7 +122,7 @@ class Stage:
         self.project, self.data = self.home / "acme-api", self.folder / "data"
         self.socket, self.port = f"ecm-quickstart-{os.getpid()}", free_port()
         self.claude = claude or self._scripted()
-        self.model = Model([*TURNS, *(FOREIGN if foreign else DRILL)], TITLE)
+        self.model = Model(TURNS, TITLE)
         self.model_url = start(self.model)
         self.collector = Collector() if foreign else None
         self.settings = self.home / ".claude" / "settings.json"
@@ -189,6 +192,8 @@ class Stage:
             "ECM_DATA": str(self.data),
             "ECM_PORT": str(self.port),
             "ECM_DEMO": "0",
+            # A machine that does much else meanwhile changes nothing in what is shown.
+            "ECM_BUDGET_SECONDS": "3",
             "ANTHROPIC_BASE_URL": self.model_url,
             "ANTHROPIC_API_KEY": "local",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -335,9 +340,16 @@ def talk(stage: Stage) -> None:
     stage.tmux("send-keys", "-t", ":claude", "clear", "Enter")
     stage.type("claude", command)
     stage.wait("claude", lambda s: "my own line" in s, 60)
+    stage.type("claude", "hello")
+    stage.wait("claude", lambda s: "● Hello" in s and "28.4k" in lines_below(s), 120)
+    if not stage.collector:
+        drill(stage)
+    else:
+        stage.type("claude", "what is there to do")
+        stage.wait("claude", lambda s: "There are checks" in s)
     stage.type("claude", "run the checks")
     seen = stage.wait("claude", lambda s: "All checks pass" in s and "153.6k" in s, 120)
-    stage.show("In Claude Code: your line, and ours behind it", stage.screen("claude"))
+    stage.show("In Claude Code: your line, and ours behind it", stage.since("run the checks"))
     check("the line says RED", "76% of 200k RED" in seen)
     if stage.collector:
         time.sleep(3)
@@ -363,21 +375,23 @@ def talk(stage: Stage) -> None:
         stage.wait("claude", lambda s: "● ? until the next call" in lines_below(s), 90)
         check("their collector still gets everything", stage.collector.got > 0)
     else:
-        drill(stage)
+        check("the pins came back once", stage.model.asked[-1].count("Pinned context (ECM") == 1)
     compare(stage, first_of_theirs=bool(stage.collector))
     stage.type("claude", "/exit")
     stage.wait("claude", lambda s: s.rstrip().endswith("$"), 30)
 
 
 def drill(stage: Stage) -> None:
-    """Low lines in this folder, and what the line under the prompt makes of them."""
+    """Low lines in this folder, a verdict by them, and off again."""
     stage.window("drill", stage.project)
     stage.type("drill", "~/.ecm/ecm drill")
     said = stage.wait("drill", lambda s: "Marked DRILL" in s)
     stage.show("Lower the lines for ten minutes", from_command(said, "~/.ecm/ecm drill").rstrip("$\n "))
-    stage.type("claude", "what is left to do")
-    stage.wait("claude", lambda s: "Nothing is left to do" in s and "DRILL RED" in lines_below(s))
-    stage.show("The same figures by the lines of the drill", stage.since("what is left to do"))
+    stage.type("claude", "what is there to do")
+    stage.wait("claude", lambda s: "There are checks" in s and "says: DRILL" in s and "DRILL RED" in lines_below(s))
+    stage.show("A verdict, where you are", stage.since("what is there to do"))
+    stage.type("drill", "~/.ecm/ecm drill --off")
+    stage.wait("drill", lambda s: "No drill in this folder" in s)
 
 
 def lines_below(screen: str) -> str:
@@ -426,14 +440,15 @@ What a terminal really showed: `tools/quickstart.py` clones this repository into
 Claude Code {version} in tmux, and writes down the screens. The model behind Claude Code is a scripted one on this
 machine, so that what it served can be compared with what the server counted: the run fails when a token differs. The
 old sessions are those of the tests. The Python packages were there already; without them `make up` takes longer.
-Folders, the port and the sign-in link have been replaced by the usual ones.
+Folders, the port and the sign-in link have been replaced by the usual ones. A hook may take 3 s here (0.3 s otherwise),
+so that a machine that does much else meanwhile changes nothing.
 
 """
 
 
 def document(stage: Stage, version: str) -> str:
-    names = ["Start it", "What your old", "Connect", "In Claude Code", "Right after", "And on"]
-    names += ["Lower the lines", "The same figures", "Take it back"]
+    names = ("Start it", "What your old", "Connect", "Lower the lines", "A verdict")
+    names += ("In Claude Code", "Right after", "And on", "Take it back")
     order = {text: next(i for i, n in enumerate(names) if text.startswith(f"## {n}")) for text in stage.text}
     return HEAD.format(version=version) + "\n".join(sorted(stage.text, key=order.__getitem__))
 

@@ -27,5 +27,6 @@ def test_quickstart__clean_home_and_a_scripted_host__every_step_of_the_document(
     shown = out.read_text()
     assert titles(shown) == titles((ROOT / "docs" / "quickstart.md").read_text())
     assert "All three speak" in shown
-    assert "DRILL RED" in shown
+    assert "says: DRILL · RED" in shown
+    assert "pins are back" in shown
     assert "byte for byte" in shown
