@@ -79,9 +79,12 @@ def note_printed(*, session: Session, told: Mapping[str, Any], now: datetime) ->
         is_kept = told.get("event") == "SessionStart" and told.get("by") == "kept" and digest
         if not is_kept:
             return False
+        now = datetime.fromtimestamp(at_ms / 1000, UTC)
+        if Restoration.objects.filter(session=session, delivered_at=now).exists():
+            # Told again: the answer to the first telling came too late for the client.
+            return True
         row = _near(session, at_ms, "delivered_at") or Restoration(session=session)
         row.pins_digest = digest
-        now = datetime.fromtimestamp(at_ms / 1000, UTC)
     row.delivered_at = now
     row.save()
     return True
