@@ -112,6 +112,38 @@ def test_keyboard__shortcuts__lead_to_pages_and_the_filter(signed_in: Opener, st
     assert page.evaluate("document.activeElement.name") == "text"
 
 
+def test_keyboard__a_question_mark__lists_the_keys_and_escape_closes_them(signed_in: Opener, story: Session) -> None:
+    page, complaints = watched(signed_in(viewport=WIDE))
+    page.goto(f"/sessions/{story.pk}/")
+    page.keyboard.press("?")
+    assert page.is_visible("#keys >> text=Keys on every page")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#keys")
+    page.keyboard.press("g")
+    page.keyboard.press("h")
+    page.wait_for_url("**/cache/**")
+    assert complaints == []
+
+
+def test_frame__on_a_phone_without_script__takes_two_rows_and_opens_the_pages(
+    signed_in: Opener, story: Session
+) -> None:
+    page = signed_in(viewport=PHONE, java_script_enabled=False).new_page()
+    page.goto("/?period=all")
+    frame = page.locator("header.site").bounding_box()
+    assert frame is not None
+    assert frame["height"] < 110
+    assert not page.is_visible("nav.pages")
+    page.focus(".pages-button")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/sessions/**")
+    page.click("button:has-text('Keys')")
+    assert page.is_visible("#keys >> text=Keys on every page")
+
+
 def test_keyboard__the_first_tab__offers_to_skip_to_the_content(signed_in: Opener, story: Session) -> None:
     page = signed_in(viewport=WIDE).new_page()
     page.goto("/?period=all")

@@ -32,11 +32,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") return leave(event.target);
   if (isTyping(event.target)) return;
   const row = event.target.closest("details.rule")?.querySelector("summary");
-  if (event.key === "?") {
-    const keys = document.getElementById("keys");
-    keys.open = !keys.open;
-    if (keys.open) keys.querySelector("summary").focus();
-  } else if (event.key === "j" || event.key === "k") {
+  if (event.key === "j" || event.key === "k") {
     step(row, event.key === "j" ? 1 : -1);
   } else if (event.key === "s") {
     document.querySelector("#table button[value=save]").click();

@@ -1,6 +1,10 @@
 // Everything here is a shortcut: all pages work without it.
 
-const paths = { o: "overview", s: "sessions", r: "sources", c: "connect" };
+// Second key after `g`, as templates/components/keys.html lists them.
+const paths = {
+  o: "overview", s: "sessions", m: "compactions", x: "context", h: "cache", t: "tables", r: "sources",
+  p: "policy", c: "connect", a: "alerts", e: "me",
+};
 
 function isTyping(target) {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName));
@@ -32,6 +36,8 @@ document.addEventListener("keydown", (event) => {
       event.preventDefault();
       field.focus();
     }
+  } else if (event.key === "?") {
+    document.getElementById("keys")?.togglePopover();
   } else if (waitsForPage && paths[event.key]) {
     document.querySelector(`[data-page='${paths[event.key]}']`)?.click();
   }
