@@ -49,12 +49,15 @@ outbox = Outbox()
 breaker = Breaker()
 
 
-def enqueue_on_commit(task_name: str, *args: object) -> None:
-    """Send the task when the transaction is through; JSON arguments only. Never raises, never retries."""
-    transaction.on_commit(lambda: send(task_name, *args), robust=True)
+def enqueue_on_commit(task_name: str, *args: object, seconds: float = 0.0) -> None:
+    """Send the task when the transaction is through, to be run in so many seconds; JSON arguments only.
+
+    Never raises, never retries.
+    """
+    transaction.on_commit(lambda: send(task_name, *args, seconds=seconds), robust=True)
 
 
-def send(task_name: str, *args: object) -> bool:
+def send(task_name: str, *args: object, seconds: float = 0.0) -> bool:
     """Hand one task to the broker now; False when it did not take it."""
     app = current_app
     if task_name not in app.tasks:
@@ -68,7 +71,7 @@ def send(task_name: str, *args: object) -> bool:
         return False
     try:
         producer = app.amqp.Producer(_connection(app), auto_declare=False)
-        task.apply_async(args, producer=producer, retry=False, ignore_result=True)
+        task.apply_async(args, countdown=seconds, producer=producer, retry=False, ignore_result=True)
     except Exception as error:  # whatever a transport raises, the request is not at fault
         _drop()
         breaker.trip(error)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from django.db.models import Q
-
 from policy_app.kernel.canonical import digest
 from policy_app.kernel.pins import Pin, Source, Tier, rendered
 from policy_app.models import SuppliedPin
@@ -52,10 +50,13 @@ def _supplied(scope: Scope, session_key: str | None) -> tuple[Pin, ...]:
     """The session's, then the project's: the narrowest decides."""
     if scope.team_id is None or (scope.project_id is None and session_key is None):
         return ()
-    mine = Q(project_id=scope.project_id, session_key="") if scope.project_id is not None else Q(pk=None)
-    if session_key is not None:
-        mine |= Q(session_key=session_key)
-    rows = SuppliedPin.objects.filter(mine, team_id=scope.team_id).order_by("project_id", "pk")
+    # In plain SQL: composing the query takes longer than running it, and each hook waits for it.
+    rows = SuppliedPin.objects.raw(
+        "SELECT * FROM policy_app_suppliedpin WHERE team_id = %s"
+        " AND ((session_key = '' AND project_id = %s) OR (session_key <> '' AND session_key = %s))"
+        " ORDER BY project_id, id",
+        (scope.team_id, scope.project_id, session_key),
+    )
     in_order = sorted(rows, key=lambda row: row.session_key == "")
     return tuple(pin_of(row) for row in in_order)
 

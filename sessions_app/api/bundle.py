@@ -19,7 +19,7 @@ from sessions_app.api import shapes
 from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
 from sessions_app.api.hooks import delivery_of
 from sessions_app.api.host_hooks import gemini_entry, in_gemini
-from sessions_app.api.ingest import MIB, told
+from sessions_app.api.ingest import MIB, told, unreadable
 from sessions_app.feeds import (
     claude_hooks,
     claude_statusline,
@@ -35,7 +35,7 @@ from sessions_app.feeds.base import Context, Feed, Refused
 from sessions_app.feeds.husk_strings import kept_id
 from sessions_app.feeds.lines import decode
 from sessions_app.models import Host
-from sessions_app.services import answering, arrivals, ingest
+from sessions_app.services import answering, arrivals, deliveries, ingest
 
 #: Parts in the order in which they are read: usage first, so that what a hook is told is fresh.
 PARTS: Mapping[str, Feed] = {
@@ -57,18 +57,18 @@ class ClaudeBundleView(APIView):
 
     def post(self, request: Request) -> HttpResponse:
         """Take the parts; answer the hook that waits, and tell what is known of the session now."""
-        started = answering.started()
+        started = deliveries.started()
         bundle = _decoded(read_body(request._request, LIMIT, LIMIT))
         now = timezone.now()
         context = Context(received_ms=int(now.timestamp() * 1000))
-        sender, lost = sender_of(request), _lost(bundle)
-        receipts: dict[str, Any] = {}
-        for name, feed in self.parts.items():
-            records = bundle.get(name)
-            if isinstance(records, list) and records:
-                body = b"\n".join(msgspec.json.encode(record) for record in records)
-                by = replace(sender, lost_hook_events=lost) if name == "hooks" else sender
-                receipts[name] = told(ingest.receive(sender=by, feed=feed, body=body, context=context, now=now))
+        sender = replace(sender_of(request), lost_hook_events=_lost(bundle))
+        told_by = {name: records for name in self.parts if isinstance(records := bundle.get(name), list) and records}
+        bodies = [(self.parts[name], b"\n".join(map(msgspec.json.encode, told_by[name]))) for name in told_by]
+        try:
+            kept = ingest.receive_together(sender=sender, bodies=bodies, context=context, now=now)
+        except Refused as refused:
+            raise unreadable(refused) from refused
+        receipts = dict(zip(told_by, map(told, kept), strict=True))
         return Response({"receipts": receipts, **_answered(request, self.host, bundle, started, now)})
 
 
@@ -114,7 +114,7 @@ def _answered(request: Request, host: Host, bundle: Mapping[str, Any], started: 
     name = bundle.get("session_id")
     if not isinstance(name, str) or not name:
         return {"answer": "", "live": None}
-    entries = tuple(answering.entries_of(bundle.get("hooks"), int(now.timestamp() * 1000)))
+    entries = tuple(deliveries.entries_of(bundle.get("hooks"), int(now.timestamp() * 1000)))
     if host is Host.COPILOT:
         entries = tuple(replace(entry, payload=copilot_hooks.named(dict(entry.payload), "")) for entry in entries)
     asked = tuple(entry for entry in entries if entry.text("session_id") in (name, ""))

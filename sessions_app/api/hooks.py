@@ -13,8 +13,8 @@ from sessions_app.feeds import claude_hooks, codex_hooks, copilot_hooks
 from sessions_app.feeds.base import Refused
 from sessions_app.feeds.lines import decode
 from sessions_app.models import Host
-from sessions_app.services import answering
-from sessions_app.services.answering import Delivery, Entry
+from sessions_app.services import answering, deliveries
+from sessions_app.services.deliveries import Delivery, Entry
 
 
 def delivery_of(
@@ -47,7 +47,7 @@ class ClaudeHookView(SilentHookView):
 
     def take(self, request: Request, body: bytes, now: datetime) -> HttpResponse:
         """Store the payload, then answer it: JSON for the host, or plain text for the summariser."""
-        started = answering.started()
+        started = deliveries.started()
         response = super().take(request, body, now)
         as_text = request.query_params.get("as") == "text"
         asked = _asked(self.host, body, request.query_params.get("event", ""), now)

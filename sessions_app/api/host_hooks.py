@@ -16,8 +16,8 @@ from sessions_app.feeds.base import Refused
 from sessions_app.feeds.husk_strings import kept_id
 from sessions_app.feeds.lines import decode
 from sessions_app.models import Host
-from sessions_app.services import answering
-from sessions_app.services.answering import Entry
+from sessions_app.services import answering, deliveries
+from sessions_app.services.deliveries import Entry
 from sessions_app.services.ingest import Receipt
 
 #: Moments at which OpenCode's plugin waits for an answer, by the names of hooks that ask the same.
@@ -32,7 +32,7 @@ class OpenCodeHookView(IngestView):
 
     def take(self, request: Request, body: bytes, now: datetime) -> HttpResponse:
         """Store the events, then answer: `text` for the model, `to_human` for a toast."""
-        started = answering.started()
+        started = deliveries.started()
         response = super().take(request, body, now)
         session, entry = _opencode_asks(body, now)
         if entry is not None and isinstance(response, Response):
@@ -55,7 +55,7 @@ class GeminiHookView(SilentHookView):
 
     def take(self, request: Request, body: bytes, now: datetime) -> HttpResponse:
         """Store the payload, then answer it."""
-        started = answering.started()
+        started = deliveries.started()
         response = super().take(request, body, now)
         try:
             record, _ = decode(body.strip())

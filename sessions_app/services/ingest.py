@@ -2,9 +2,9 @@
 
 import hashlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 from django.db import transaction
@@ -17,13 +17,15 @@ from sessions_app.feeds.shapes import shape_of
 from sessions_app.kernel.readings import Reading, SessionReading
 from sessions_app.models import Host
 from sessions_app.services import living, sources, store
-from sessions_app.services.store import Name
+from sessions_app.services.store import Husks, Name
 
 #: Longest key that the table takes; a longer one is replaced by its hash.
 LONGEST_KEY = 240
 UNKNOWN_SHAPE = "unknown_shape"
 #: The rank of a personal key among the ways to know a developer.
 KEY_RANK = 1 << 50
+#: A busy session is folded no more often: hooks come several a second, and a fold reads all of it.
+REST = timedelta(seconds=1)
 #: Remarks and refusals told in one answer; the rest is counted.
 MOST_TOLD = 1_000
 #: Bytes of lines read at a time: a record takes up to thirty times its size while it is read.
@@ -66,74 +68,113 @@ class Sender:
     lost_hook_events: int | None = None
 
 
+@dataclass(slots=True)
+class _Part:
+    """What one feed read of a delivery, and what becomes of it."""
+
+    feed: Feed
+    parsed: Parsed
+    context: Context
+    telling: list[Item] = field(default_factory=list)
+    receipt: Receipt = field(default_factory=Receipt)
+    changed: set[int] = field(default_factory=set)
+
+
 def receive(*, sender: Sender, feed: Feed, body: bytes, context: Context, now: datetime) -> Receipt:
     """Read one body and store what it says. Item by item refusals; never half a batch."""
-    context = feed.prepare(body, context)
-    if feed.by_line and len(body) > PIECE:
-        return _receive_in_pieces(sender=sender, feed=feed, body=body, context=context, now=now)
+    return receive_together(sender=sender, bodies=((feed, body),), context=context, now=now)[0]
+
+
+def receive_together(
+    *, sender: Sender, bodies: Sequence[tuple[Feed, bytes]], context: Context, now: datetime
+) -> list[Receipt]:
+    """The bodies of one delivery, in one transaction; a receipt for each.
+
+    Raises Refused, with nothing stored, where no record of a body can be told apart.
+    """
+    if any(feed.by_line and len(body) > PIECE for feed, body in bodies):
+        return [_receive_in_pieces(sender=sender, feed=f, body=b, context=context, now=now) for f, b in bodies]
+    parts = [_read(sender, feed, body, feed.prepare(body, context), now) for feed, body in bodies]
+    unread = [_unread(part, body) for part, (_, body) in zip(parts, bodies, strict=True) if _is_unknown(part)]
+    with transaction.atomic():
+        _keep(sender, [*parts, *unread], now)
+        sources.note(sender=sender, seen=[(p.feed, p.parsed, p.context) for p in parts], now=now)
+    return [part.receipt for part in parts]
+
+
+def _read(sender: Sender, feed: Feed, body: bytes, context: Context, now: datetime) -> _Part:
     try:
-        parsed = feed.parse(body, context)
+        return _Part(feed, feed.parse(body, context), context)
     except Refused as refused:
         # A source whose bodies cannot be read at all is no silent one: it is counted before it is sent away.
         unread = Parsed(refusals=[Refusal(1, refused.pointer, refused.code, refused.message)])
-        sources.note(sender=sender, feed=feed, parsed=unread, context=context, now=now)
+        sources.note(sender=sender, seen=[(feed, unread, context)], now=now)
         raise
-    with transaction.atomic():
-        if _is_unknown(feed, parsed.items):
-            unread = unknown.FEED.parse(body, context)
-            keep(sender=sender, feed=unknown.FEED, parsed=unread, context=context, now=now)
-            parsed.warnings.append(Refusal(1, "", UNKNOWN_SHAPE, "no feed knows these records; they are kept, reduced"))
-        receipt = keep(sender=sender, feed=feed, parsed=parsed, context=context, now=now)
-        sources.note(sender=sender, feed=feed, parsed=parsed, context=context, now=now)
-    return receipt
 
 
 def _receive_in_pieces(*, sender: Sender, feed: Feed, body: bytes, context: Context, now: datetime) -> Receipt:
     """The same for a large body of lines: still all or nothing, but one piece in memory at a time."""
-    whole = Receipt()
+    whole, context = Receipt(), feed.prepare(body, context)
     with transaction.atomic():
         for piece, before, is_last in pieces(body, PIECE):
             parsed = feed.parse(piece, context if is_last else replace(context, final=True))
             parsed.refusals = [replace(r, position=r.position + before) for r in parsed.refusals]
             parsed.warnings = [replace(r, position=r.position + before) for r in parsed.warnings]
             whole.add(keep(sender=sender, feed=feed, parsed=parsed, context=context, now=now))
-            sources.note(sender=sender, feed=feed, parsed=parsed, context=context, now=now)
+            sources.note(sender=sender, seen=[(feed, parsed, context)], now=now)
     return whole
 
 
 def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: datetime) -> Receipt:
     """Store what was parsed."""
-    receipt = Receipt(
+    part = _Part(feed, parsed, context)
+    _keep(sender, [part], now)
+    return part.receipt
+
+
+def _keep(sender: Sender, parts: Sequence[_Part], now: datetime) -> None:
+    for part in parts:
+        _begin(part, sender)
+    waiting: dict[int, datetime | None] = {}
+    with transaction.atomic(savepoint=False):
+        if any(part.telling for part in parts):
+            _merge(sender, parts, now)
+        changed = sorted({session_id for part in parts for session_id in part.changed})
+        if changed:
+            waiting = store.mark_dirty(changed, now)
+        kept = [part for part in parts if part.changed or (part.feed is unknown.FEED and part.parsed.items)]
+        store.keep_husks(sender.team_id, [_packed(part) for part in kept], now)
+    # A session that was dirty already has its message on the way, or the sweep finds it: one fold for many deliveries.
+    for session_id, folded_at in waiting.items():
+        rest = (REST - (now - folded_at)).total_seconds() if folded_at else 0.0
+        enqueue_on_commit("sessions_app.fold_session", session_id, seconds=min(max(rest, 0.0), REST.total_seconds()))
+
+
+def _begin(part: _Part, sender: Sender) -> None:
+    parsed = part.parsed
+    telling = [item for item in parsed.items if item.readings]
+    part.telling = [_signed(item, sender) for item in telling] if sender.developer else telling
+    part.receipt = Receipt(
+        ignored=len(parsed.items) - len(telling),
         refused=parsed.refusals[:MOST_TOLD],
         refused_total=len(parsed.refusals),
         warnings=parsed.warnings[:MOST_TOLD],
         pending_bytes=parsed.pending_bytes,
     )
-    telling = [item for item in parsed.items if item.readings]
-    receipt.ignored = len(parsed.items) - len(telling)
-    if not telling:
-        if feed is unknown.FEED and parsed.items:
-            _keep_husks(sender, feed, context, parsed.items, now)
-        return receipt
-    waiting: list[int] = []
-    with transaction.atomic(savepoint=False):
-        telling = [_signed(item, sender) for item in telling] if sender.developer else telling
-        changed = _merge(sender, feed, telling, receipt, context, now)
-        if changed:
-            waiting = store.mark_dirty(changed, now)
-            _keep_husks(sender, feed, context, telling, now)
-    receipt.session_ids = changed
-    # A session that was dirty already has its message on the way, or the sweep finds it: one fold for many deliveries.
-    for session_id in waiting:
-        enqueue_on_commit("sessions_app.fold_session", session_id)
-    return receipt
 
 
-def _is_unknown(feed: Feed, items: list[Item]) -> bool:
+def _is_unknown(part: _Part) -> bool:
     """Whether a transcript says nothing because nobody knows its shape."""
-    if not items or not feed.name.endswith("-transcript") or any(item.readings for item in items):
+    items = part.parsed.items
+    if not items or not part.feed.name.endswith("-transcript") or any(item.readings for item in items):
         return False
     return not any(shape_of(item.husk) for item in items)
+
+
+def _unread(part: _Part, body: bytes) -> _Part:
+    """The same records as those of nobody; the receipt of `part` says so."""
+    part.parsed.warnings.append(Refusal(1, "", UNKNOWN_SHAPE, "no feed knows these records; they are kept, reduced"))
+    return _Part(unknown.FEED, unknown.FEED.parse(body, part.context), part.context)
 
 
 def _signed(item: Item, sender: Sender) -> Item:
@@ -146,29 +187,35 @@ def _signed(item: Item, sender: Sender) -> Item:
     return replace(item, readings=(*item.readings, *facts))
 
 
-def _merge(
-    sender: Sender, feed: Feed, items: list[Item], receipt: Receipt, context: Context, now: datetime
-) -> list[int]:
+def _merge(sender: Sender, parts: Sequence[_Part], now: datetime) -> None:
     """Join the readings to what is stored, item by item, so that each item's effect is known."""
     sessions = store.lock_sessions(
-        sender.team_id, ((_host(feed, item), r.session) for item in items for r in item.readings), now
+        sender.team_id,
+        ((_host(p.feed, item), r.session) for p in parts for item in p.telling for r in item.readings),
+        now,
     )
-    named = [(item, [(_name(sessions, feed, item, r), r) for r in item.readings]) for item in items]
+    named = [
+        (part, [(_name(sessions, part.feed, item, r), r) for r in item.readings])
+        for part in parts
+        for item in part.telling
+    ]
     state = store.held({name for _, pairs in named for name, _ in pairs})
     changed: dict[Name, Reading] = {}
-    for _, pairs in named:
+    for part, pairs in named:
         news = False
         for name, reading in pairs:
             before = state.get(name)
             after = reading if before is None else before.merge(reading)
             if after != before:
                 state[name] = changed[name] = after
+                part.changed.add(name.session_id)
                 news = True
-        receipt.accepted += news
-        receipt.duplicate += not news
+        part.receipt.accepted += news
+        part.receipt.duplicate += not news
+    for part in parts:
+        part.receipt.session_ids = sorted(part.changed)
     store.keep(sender.team_id, changed, now)
-    living.advance(changed, context.received_ms, now)
-    return sorted({name.session_id for name in changed})
+    living.advance(changed, parts[0].context.received_ms, now)
 
 
 def _host(feed: Feed, item: Item) -> str:
@@ -182,9 +229,8 @@ def _name(sessions: dict[tuple[str, str], int], feed: Feed, item: Item, reading:
     return Name(sessions[_host(feed, item), reading.session], reading.kind, str(reading.source), key)
 
 
-def _keep_husks(sender: Sender, feed: Feed, context: Context, items: Iterable[Item], now: datetime) -> None:
-    husks = [item.husk for item in items]
+def _packed(part: _Part) -> Husks:
+    husks = [item.husk for item in (part.telling or part.parsed.items)]
     lines = b"\n".join(msgspec.json.encode(husk, order="sorted") for husk in husks)
     digest = hashlib.sha256(lines).hexdigest()
-    packed = zlib.compress(lines, 6)
-    store.keep_husks(sender.team_id, feed.name, context.event, digest, packed, len(husks), now)
+    return Husks(part.feed.name, part.context.event, digest, zlib.compress(lines, 6), len(husks))

@@ -11,22 +11,15 @@ from datetime import datetime
 
 from policy_app.kernel import messages, quiet
 from policy_app.kernel.adherence import ACTS, Adherence
-from policy_app.kernel.evaluate import Verdict as Judged
-from policy_app.kernel.evaluate import evaluate
 from policy_app.kernel.levers import Addressee
 from policy_app.kernel.messages import Telling
 from policy_app.kernel.operations import Operation
-from policy_app.kernel.quiet import SOON_CALLS, Silence
-from policy_app.kernel.signals import Signals
-from policy_app.kernel.situation import situate
+from policy_app.kernel.quiet import Silence
 from policy_app.kernel.zones import Zone
-from policy_app.services import inforce
-from policy_app.services.inforce import Live, Scope
 from sessions_app.kernel import trail
-from sessions_app.kernel.live_state import LiveState, Now
-from sessions_app.kernel.situation import Situation
 from sessions_app.models import Session, Standing, Verdict
 from sessions_app.services import situations, verdicts
+from sessions_app.services.considering import Considered, Known
 
 #: Hooks at which a verdict is decided, and those at which it is only raised.
 DECIDES = frozenset(("SessionStart", "UserPromptSubmit", "Stop"))
@@ -51,19 +44,6 @@ class Hook:
     drill: Mapping[str, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known when the hook arrives."""
-
-    session: Session
-    organisation_id: int
-    state: LiveState
-    now: Now
-    has_crystalium: bool = False
-    pins: int = 0
-    pins_digest: str = ""
-
-
 @dataclass(slots=True)
 class Said:
     """Texts for the answer, and the verdict that they are of (None where none was given)."""
@@ -80,34 +60,39 @@ class _Case:
 
     hook: Hook
     known: Known
-    live: Live
-    found: Situation
-    judged: Judged
-    signals: Signals
+    considered: Considered
     standing: Standing
     now: datetime
     public_id: str = field(default_factory=verdicts.new_id)
 
 
-def judge(*, hook: Hook, known: Known, standing: Standing, now: datetime) -> Said:
+def judge(*, hook: Hook, known: Known, considered: Considered | None, standing: Standing, now: datetime) -> Said:
     """Give the verdict of this hook; the caller holds the lock on `standing` and is in a transaction.
 
     Nothing is stored at a tool boundary that does not raise what stands, and where no version is in force.
     """
-    scope = Scope(known.organisation_id, known.session.team_id, known.session.project_id)
-    live = inforce.live_table(scope=scope, now=now)
-    if live is None:
+    if considered is None:
         return Said()
-    case = _case(hook, known, live, standing, now)
+    case = _Case(hook, known, considered, standing, now)
     stands = _standing(case)
-    if hook.event in RAISES and not quiet.is_raised(case.judged.operation, stands):
+    if hook.event in RAISES and not quiet.is_raised(considered.judged.operation, stands):
         return Said()
     heard = HEARD.get(hook.event, frozenset())
-    silence = quiet.silence(case.judged, stands, heard=heard, calls_since_compaction=case.found.calls_since_compaction)
+    since = considered.found.calls_since_compaction
+    silence = quiet.silence(considered.judged, stands, heard=heard, calls_since_compaction=since)
     said = _said(case, heard, silence)
     said.verdict = _store(case, said, silence)
     _settle(case, said)
     return said
+
+
+def may_raise(*, considered: Considered, session: Session, is_drill: bool) -> bool:
+    """Whether it goes further than what stands in the main thread, as far as can be seen without a lock."""
+    if considered.judged.operation is Operation.CONTINUE:
+        return False
+    rows = Standing.objects.filter(session=session, thread="", is_drill=is_drill)
+    stands = rows.values_list("operation", flat=True).first()
+    return stands is None or quiet.is_raised(considered.judged.operation, quiet.Standing(Operation(stands)))
 
 
 def forget_unheard(*, standing: Standing) -> None:
@@ -126,41 +111,11 @@ def forget_unheard(*, standing: Standing) -> None:
         Verdict.objects.filter(pk=last.pk).update(adherence="")
 
 
-def advice_of(*, known: Known, drill: Mapping[str, int] | None, now: datetime) -> str:
-    """The verdict of this moment in the words of a status line; nothing is stored."""
-    scope = Scope(known.organisation_id, known.session.team_id, known.session.project_id)
-    live = inforce.live_table(scope=scope, now=now)
-    if live is None or known.session.muted_at is not None:
-        return ""
-    found, _, judged = _judged(known, live, "", drill, now)
-    if quiet.is_too_soon(judged.operation, found.calls_since_compaction):
-        return ""
-    lines = verdicts.drill_lines(drill) if drill else None
-    return messages.advice(judged, Telling(live.policy, live.number, "", "", drill=lines))
-
-
-def _judged(
-    known: Known, live: Live, thread: str, drill: Mapping[str, int] | None, now: datetime
-) -> tuple[Situation, Signals, Judged]:
-    found = situations.situation_of(known.session, known.state, known.now, thread, now)
-    table = verdicts.table_for(live.table, drill)
-    signals = situations.signals_of(found)
-    since = found.calls_since_compaction
-    if since is not None and since <= SOON_CALLS and situate(table, signals).zone in (Zone.RED, Zone.CRITICAL):
-        signals = signals.having(thrash=True)
-    return found, signals, evaluate(table, signals)
-
-
-def _case(hook: Hook, known: Known, live: Live, standing: Standing, now: datetime) -> _Case:
-    found, signals, judged = _judged(known, live, hook.thread, hook.drill, now)
-    return _Case(hook, known, live, found, judged, signals, standing, now)
-
-
 def _standing(case: _Case) -> quiet.Standing:
     row = case.standing
     since = None
     if row.advised_at is not None:
-        since = trail.calls_after(case.found.trail, int(row.advised_at.timestamp() * 1000))
+        since = trail.calls_after(case.considered.found.trail, int(row.advised_at.timestamp() * 1000))
     return quiet.Standing(
         operation=Operation(row.operation),
         zone=Zone(row.zone) if row.zone else None,
@@ -171,7 +126,7 @@ def _standing(case: _Case) -> quiet.Standing:
 
 
 def _said(case: _Case, heard: frozenset[Addressee], silence: Silence | None) -> Said:
-    judged, hook, live = case.judged, case.hook, case.live
+    hook, judged, live = case.hook, case.considered.judged, case.considered.live
     telling = Telling(
         policy=live.policy,
         number=live.number,
@@ -195,7 +150,8 @@ def _said(case: _Case, heard: frozenset[Addressee], silence: Silence | None) -> 
 
 
 def _store(case: _Case, said: Said, silence: Silence | None) -> Verdict:
-    judged, hook, live, known = case.judged, case.hook, case.live, case.known
+    hook, known, considered = case.hook, case.known, case.considered
+    judged, live = considered.judged, considered.live
     told = [name for name, text in (("model", said.to_model), ("human", said.to_human)) if text]
     is_followed = bool(told) and judged.operation in ACTS and hook.drill is None
     return Verdict.objects.create(
@@ -211,8 +167,8 @@ def _store(case: _Case, said: Said, silence: Silence | None) -> Verdict:
         digest=live.digest,
         pins_digest=known.pins_digest,
         drill=dict(hook.drill) if hook.drill else None,
-        signals=verdicts.signals_document(case.signals),
-        origins=situations.origins_of(case.found),
+        signals=verdicts.signals_document(considered.signals),
+        origins=situations.origins_of(considered.found),
         **verdicts.outcome_document(judged),
         addressees=[str(each) for each in quiet.hearers(judged.lever, judged.operation)],
         said_to=told,
@@ -226,7 +182,7 @@ def _store(case: _Case, said: Said, silence: Silence | None) -> Verdict:
 
 def _settle(case: _Case, said: Said) -> None:
     """What stands now, and what was said."""
-    row, judged = case.standing, case.judged
+    row, judged = case.standing, case.considered.judged
     before = (row.operation, row.zone, row.spoken, row.messages)
     row.operation = str(judged.operation)
     if said.to_model or said.to_human:

@@ -57,6 +57,22 @@ def state_of(session_id: int, thread: str = "") -> LiveState:
     return decode(state) if state else LiveState()
 
 
+#: In plain SQL: composing the query takes longer than running it, and each hook waits for it.
+_SESSION = (
+    "SELECT s.*, l.state AS live_state FROM sessions_app_session s"
+    " LEFT JOIN sessions_app_livethread l ON l.session_id = s.id AND l.thread = ''"
+    " WHERE s.team_id = %s AND s.host = %s AND s.host_session_id = %s"
+)
+
+
+def session_with_state(*, team_id: int, host: str, name: str) -> tuple[Session, LiveState] | None:
+    """A session by the host's name of it, and the state of its main thread."""
+    for session in Session.objects.raw(_SESSION, (team_id, host, name)):
+        state = vars(session)["live_state"]
+        return session, decode(state) if state else LiveState()
+    return None
+
+
 def now_of(session: Session, thread: str = "") -> Now:
     """What is known of a thread now; nothing where nothing was told."""
     return live_state.now(state_of(session.pk, thread), load_price_book())

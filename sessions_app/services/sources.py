@@ -43,43 +43,55 @@ class Sighting:
     quota: tuple[int, int | None, int | None] | None = None
 
 
-def note(*, sender: "Sender", feed: Feed, parsed: Parsed, context: Context, now: datetime) -> None:
+def note(*, sender: "Sender", seen: Iterable[tuple[Feed, Parsed, Context]], now: datetime) -> None:
     """Count one delivery to its sources: one upsert, whatever the size of the batch."""
-    if feed is unknown.FEED:
-        # Nobody knows whose it is; the page tells of it by what the vault holds.
-        return
+    # Of an unknown shape nobody knows whose it is; the page tells of it by what the vault holds.
+    found = [
+        (feed, sighting, context)
+        for feed, parsed, context in seen
+        if feed is not unknown.FEED
+        for sighting in sightings(feed, parsed, context)
+    ]
     # In one order always: concurrent deliveries wait for each other and do not lock each other out.
-    seen = sorted(sightings(feed, parsed, context), key=lambda s: (s.host, s.version))
+    found.sort(key=lambda each: (each[1].host, each[1].version, each[0].name))
+    if not found:
+        return
     if sender.developer:
-        for sighting in seen:
+        for _, sighting, _ in found:
             sighting.topics.add(Topic.DEVELOPER)
-    quotas = [s.quota or (None, None, None) for s in seen]
+    rows = [_row(sender, *each) for each in found]
     with cursor() as cur:
         cur.execute(
-            _UPSERT,
-            (
-                *(sender.team_id, sender.machine, feed.name, now, now, sender.lost_hook_events),
-                [s.host for s in seen],
-                [s.version for s in seen],
-                [_instant(s.occurred_ms) for s in seen],
-                [_lead(feed, s, context) for s in seen],
-                [s.records for s in seen],
-                [s.refused for s in seen],
-                [_dated(s.topics, context.received_ms) for s in seen],
-                [q[1] for q in quotas],
-                [q[2] for q in quotas],
-                [_instant(q[0]) for q in quotas],
-            ),
+            _UPSERT, (sender.team_id, sender.machine, now, now, *(list(column) for column in zip(*rows, strict=True)))
         )
 
 
+def _row(sender: "Sender", feed: Feed, sighting: Sighting, context: Context) -> tuple[object, ...]:
+    """The columns of `_UPSERT` that differ by row. Only hooks are what a client may have lost."""
+    quota_ms, *shares = sighting.quota or (None, None, None)
+    return (
+        feed.name,
+        sender.lost_hook_events if feed.name.endswith("-hook") else None,
+        sighting.host,
+        sighting.version,
+        _instant(sighting.occurred_ms),
+        _lead(feed, sighting, context),
+        sighting.records,
+        sighting.refused,
+        _dated(sighting.topics, context.received_ms),
+        *shares,
+        _instant(quota_ms),
+    )
+
+
 _UPSERT = f"""
-    INSERT INTO sessions_app_sourcerow AS held (team_id, machine, feed, first_received_at, last_received_at,
+    INSERT INTO sessions_app_sourcerow AS held (team_id, machine, first_received_at, last_received_at, feed,
         lost_hook_events, host, version, last_occurred_at, leads_ms, deliveries, records, refused, topics,
         five_hour_permille, seven_day_permille, quota_at)
-    SELECT %b, %b, %b, %b, %b, %b, h, v, o, array_remove(ARRAY[l], NULL), 1, r, f, t::jsonb, q5, q7, q
-    FROM unnest(%b::text[], %b::text[], %b::timestamptz[], %b::bigint[], %b::bigint[], %b::bigint[], %b::text[],
-        %b::integer[], %b::integer[], %b::timestamptz[]) AS given (h, v, o, l, r, f, t, q5, q7, q)
+    SELECT %b, %b, %b, %b, n, e, h, v, o, array_remove(ARRAY[l], NULL), 1, r, f, t::jsonb, q5, q7, q
+    FROM unnest(%b::text[], %b::bigint[], %b::text[], %b::text[], %b::timestamptz[], %b::bigint[], %b::bigint[],
+        %b::bigint[], %b::text[], %b::integer[], %b::integer[], %b::timestamptz[])
+        AS given (n, e, h, v, o, l, r, f, t, q5, q7, q)
     ON CONFLICT (team_id, host, version, machine, feed) DO UPDATE SET
         first_received_at = LEAST(held.first_received_at, EXCLUDED.first_received_at),
         last_received_at = GREATEST(held.last_received_at, EXCLUDED.last_received_at),

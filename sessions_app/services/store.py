@@ -5,7 +5,7 @@ Arrays are bound in binary: measured at twice the rows per second of text parame
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import psycopg
 from django.db import connection
@@ -41,6 +41,8 @@ def lock_sessions(team_id: int, names: Iterable[tuple[str, str]], now: datetime)
     """Row ids of (host, host session id), made when missing, locked in one order until commit."""
     pairs = sorted(set(names))
     with cursor() as cur:
+        if len(pairs) == 1 and (one := _found(cur, team_id, pairs, lock=True)):
+            return one
         missing = sorted(set(pairs) - _found(cur, team_id, pairs, lock=False).keys())
         if missing:
             # Whoever makes sessions waits here, before it holds any row; so rows are waited for in one order only.
@@ -116,23 +118,40 @@ def keep(team_id: int, readings: Mapping[Name, Reading], now: datetime) -> None:
         )
 
 
-def mark_dirty(session_ids: Sequence[int], now: datetime) -> list[int]:
-    """Note that these sessions hold something that no fold has seen; gives those that were clean before."""
+def mark_dirty(session_ids: Sequence[int], now: datetime) -> dict[int, datetime | None]:
+    """Note that these sessions hold something that no fold has seen.
+
+    Gives those that were clean before, with the time of their last fold.
+    """
     with cursor() as cur:
         cur.execute(
             "UPDATE sessions_app_session SET revision = revision + 1, received_at = %b,"
             " dirty_at = CASE WHEN revision > folded_revision THEN dirty_at ELSE %b END, fold_failures = 0"
-            " WHERE id = ANY(%b::bigint[]) RETURNING id, dirty_at = %b",
+            " WHERE id = ANY(%b::bigint[]) RETURNING id, folded_at, dirty_at = %b",
             (now, now, list(session_ids), now),
         )
-        return [int(str(pk)) for pk, was_clean in cur if was_clean]
+        rows = cast(Iterable[tuple[int, datetime | None, bool]], cur)
+        return {pk: folded_at for pk, folded_at, was_clean in rows if was_clean}
 
 
-def keep_husks(team_id: int, feed: str, event: str, digest: str, packed: bytes, records: int, now: datetime) -> None:
-    """Put one delivery into the vault, once."""
+class Husks(NamedTuple):
+    """The reduced records of one body, packed for the vault."""
+
+    feed: str
+    event: str
+    digest: str
+    packed: bytes
+    records: int
+
+
+def keep_husks(team_id: int, bodies: Sequence[Husks], now: datetime) -> None:
+    """Put the bodies of one delivery into the vault, each once."""
+    if not bodies:
+        return
     with cursor() as cur:
         cur.execute(
             "INSERT INTO sessions_app_vaultrecord (team_id, feed, event, digest, husks, records, received_at)"
-            " VALUES (%b, %b, %b, %b, %b, %b, %b) ON CONFLICT (team_id, feed, digest) DO NOTHING",
-            (team_id, feed, event, digest, packed, records, now),
+            " SELECT %b, f, e, d, h, r, %b FROM unnest(%b::text[], %b::text[], %b::text[], %b::bytea[], %b::integer[])"
+            " AS given (f, e, d, h, r) ON CONFLICT (team_id, feed, digest) DO NOTHING",
+            (team_id, now, *(list(column) for column in zip(*sorted(bodies), strict=True))),
         )

@@ -12,7 +12,7 @@ from policy_app.kernel.adherence import Act, Adherence, After, adherence
 from policy_app.kernel.operations import Operation
 from sessions_app.kernel.trail import Trail, repeated_failures
 from sessions_app.models import KeyKind, Restoration, Session, Standing, Team, Verdict
-from sessions_app.services import answering, folding, judging, keys, muting, prices, verdicts
+from sessions_app.services import deliveries, folding, judging, keys, muting, prices, verdicts
 from tests.support.pins import PINS
 from tests.support.replay import Moment, Player, moments
 
@@ -97,7 +97,7 @@ def test_drill__low_lines__marked_and_counted_nowhere(player: Player) -> None:
 )
 def test_drill__not_a_drill__not_honoured(drill: Any) -> None:
     now = datetime(2026, 11, 30, 21, 59, tzinfo=UTC)
-    assert answering.drill_of(drill, now) is None
+    assert deliveries.drill_of(drill, now) is None
 
 
 def survival(at: float, **pins: str) -> dict[str, Any]:

@@ -89,9 +89,9 @@ def test_note__any_batch__is_one_statement(world: World, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(psycopg.Cursor, "execute", counted)
     counts = []
-    for body in (hook(), b"\n".join(hook(session=f"s{number}") for number in range(300))):
+    for sessions in (2, 300):
         sent.clear()
-        receive(world.one, HOOK, body)
+        receive(world.one, HOOK, b"\n".join(hook(session=f"s{sessions}-{number}") for number in range(sessions)))
         counts.append((len(sent), sum("sessions_app_sourcerow" in query for query in sent)))
     assert counts[0] == counts[1]
     assert counts[0][1] == 1

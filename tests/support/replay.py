@@ -10,8 +10,9 @@ from policy_app.services import inforce, installing
 from sessions_app.feeds.base import Context
 from sessions_app.feeds.registry import FEEDS
 from sessions_app.models import Session, Team, Verdict
-from sessions_app.services import answering, folding, ingest, judging
-from sessions_app.services.answering import Answered, Delivery
+from sessions_app.services import answering, deliveries, folding, ingest, judging
+from sessions_app.services.answering import Answered
+from sessions_app.services.deliveries import Delivery
 from sessions_app.services.ingest import Sender
 from tests.support.deliveries import STORY
 
@@ -91,10 +92,10 @@ class Player:
             organisation_id=self.team.organisation_id,
             host="claude-code",
             session=self.session,
-            entries=tuple(answering.entries_of([entry], 0)),
+            entries=tuple(deliveries.entries_of([entry], 0)),
             link=LINK,
             session_link="https://ecm.example.com/s/{}",
-            started=answering.started(),
+            started=deliveries.started(),
             **{"waits": True, "printed": tuple(self.printed), **more},
         )
         answered = answering.answer(delivery=delivery, now=moment.at)
