@@ -11,6 +11,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 #: Written by `make up`, so that commands in a second terminal meet the same database.
 KEPT_FILE = "running.env"
+#: The few statements of a hook's path are worth preparing: planning them takes longer than running them.
+PREPARE_AFTER = 5
 
 
 class BadEnvironment(ValueError):
@@ -89,7 +91,8 @@ def database(url: str) -> dict[str, object]:
     """Django's settings for a PostgreSQL address.
 
     `postgres://user:pw@host:5432/name?sslmode=require`; a Unix socket as `?host=/folder` or
-    as `postgres://%2Ffolder/name`. Every part may be percent-encoded.
+    as `postgres://%2Ffolder/name`. Every part may be percent-encoded. `prepare_threshold=off` for poolers
+    that know no prepared statements.
     """
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"}:
@@ -98,7 +101,8 @@ def database(url: str) -> dict[str, object]:
         port = parts.port
     except ValueError as error:
         raise BadEnvironment("DATABASE_URL", "a port between 1 and 65535") from error
-    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    options: dict[str, object] = dict(parse_qsl(parts.query, keep_blank_values=True))
+    options["prepare_threshold"] = _prepare(str(options.get("prepare_threshold", PREPARE_AFTER)))
     name = unquote(parts.path.removeprefix("/"))
     if not name:
         raise BadEnvironment("DATABASE_URL", "the name of a database after the host")
@@ -111,6 +115,13 @@ def database(url: str) -> dict[str, object]:
         "PORT": options.pop("port", "") or (str(port) if port else ""),
         "OPTIONS": options,
     }
+
+
+def _prepare(told: str) -> int | None:
+    """After how many times a statement is prepared; None for never."""
+    if told != "off" and not told.isdecimal():
+        raise BadEnvironment("DATABASE_URL", "prepare_threshold=off, or a whole number")
+    return None if told == "off" else int(told)
 
 
 def _host(netloc: str) -> str:

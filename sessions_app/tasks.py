@@ -6,7 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from ecm_site.common.enqueue import send
-from sessions_app.services import explaining, folding, marking, repricing
+from sessions_app.services import explaining, folding, ingest, marking, repricing
 
 
 @shared_task(
@@ -26,7 +26,9 @@ def fold_session(session_id: int) -> None:
 def sweep_dirty() -> int:
     """Fold what a lost message left waiting; the broker only shortens the wait."""
     now = timezone.now()
-    return folding.fold_all(folding.dirty_ids(limit=200, older_than=now - timedelta(seconds=1)), now)
+    # One that was folded just now has its message on the way.
+    older_than = now - ingest.REST - timedelta(seconds=1)
+    return folding.fold_all(folding.dirty_ids(limit=200, older_than=older_than), now)
 
 
 @shared_task(name="sessions_app.explain_misses", ignore_result=True)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
+from django.db import connection
+
 from policy_app.kernel.canonical import digest
 from policy_app.kernel.pins import Pin, Source, Tier, rendered
-from policy_app.models import SuppliedPin
 from policy_app.services import inforce
 from policy_app.services.inforce import LiveSet, Scope
 
@@ -33,6 +34,14 @@ class LivePins:
     left_out: tuple[str, ...] = ()
 
 
+#: In plain SQL: composing the query takes longer than running it, and each hook waits for it.
+_SUPPLIED = (
+    "SELECT pin_id, text, why, tier FROM policy_app_suppliedpin WHERE team_id = %s"
+    " AND ((session_key = '' AND project_id = %s) OR (session_key <> '' AND session_key = %s))"
+    " ORDER BY session_key = '', project_id, id"
+)
+
+
 def session_key(*, host: str, session: str) -> str:
     """How a session is named here, by its host and the host's own id of it."""
     return f"{host}/{session}"
@@ -50,20 +59,9 @@ def _supplied(scope: Scope, session_key: str | None) -> tuple[Pin, ...]:
     """The session's, then the project's: the narrowest decides."""
     if scope.team_id is None or (scope.project_id is None and session_key is None):
         return ()
-    # In plain SQL: composing the query takes longer than running it, and each hook waits for it.
-    rows = SuppliedPin.objects.raw(
-        "SELECT * FROM policy_app_suppliedpin WHERE team_id = %s"
-        " AND ((session_key = '' AND project_id = %s) OR (session_key <> '' AND session_key = %s))"
-        " ORDER BY project_id, id",
-        (scope.team_id, scope.project_id, session_key),
-    )
-    in_order = sorted(rows, key=lambda row: row.session_key == "")
-    return tuple(pin_of(row) for row in in_order)
-
-
-def pin_of(row: SuppliedPin) -> Pin:
-    """The pin of a row."""
-    return Pin(row.pin_id, row.text, row.why, Tier(row.tier), Source.CLIENT)
+    with connection.cursor() as cursor:
+        cursor.execute(_SUPPLIED, (scope.team_id, scope.project_id, session_key))
+        return tuple(Pin(name, text, why, Tier(tier), Source.CLIENT) for name, text, why, tier in cursor.fetchall())
 
 
 def name_of(sets: Iterable[tuple[str, int]]) -> str:

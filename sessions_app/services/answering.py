@@ -46,7 +46,7 @@ def answer(*, delivery: Delivery, now: datetime) -> Answered:
     considered = considering.consider(known, now=now, drill=drill)
     answered = Answered(session=known.session, now=known.now, keep=_keep(known, pins))
     asked = delivery.entries[-1] if delivery.waits and delivery.entries else None
-    if _tells(delivery) or (asked is not None and _is_judged(asked, considered, known.session, drill is not None)):
+    if _tells(delivery) or (asked is not None and _is_judged(asked, considered, known, drill is not None)):
         with transaction.atomic():
             answered.text = turns.Turn(delivery, known, considered, pins, drill, now).take(asked)
     answered.advice = considering.advice(known, considered, drill)
@@ -58,13 +58,13 @@ def _tells(delivery: Delivery) -> bool:
     return bool(delivery.printed or delivery.survival) or any(e.event in BRACKET for e in delivery.entries)
 
 
-def _is_judged(asked: Entry, considered: Considered | None, session: Session, is_drill: bool) -> bool:
+def _is_judged(asked: Entry, considered: Considered | None, known: Known, is_drill: bool) -> bool:
     """Whether a verdict may come of it: most tool boundaries raise nothing, and need no lock to see that."""
-    if asked.event in judging.DECIDES or (asked.event in judging.RAISES and turns.thread_of(asked)):
+    if asked.event in judging.DECIDES:
         return True
     if asked.event not in judging.RAISES or considered is None:
         return False
-    return judging.may_raise(considered=considered, session=session, is_drill=is_drill)
+    return is_drill or bool(turns.thread_of(asked)) or judging.may_raise(considered=considered, known=known)
 
 
 def _keep(known: Known, pins: LivePins | None) -> dict[str, Any]:

@@ -23,12 +23,16 @@ from sessions_app.services import living, prices, situations, verdicts
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known when the hook arrives. `live` is the version in force, None where there is none."""
+    """What is known when the hook arrives.
+
+    `live` is the version in force, None where there is none; `stands` the operation that stands in the main thread.
+    """
 
     session: Session
     state: LiveState
     now: Now
     live: Live | None
+    stands: str | None = None
     has_crystalium: bool = False
     pins: int = 0
     pins_digest: str = ""
@@ -46,15 +50,16 @@ class Considered:
 
 def known(*, organisation_id: int, team_id: int, host: str, name: str, now: datetime) -> Known | None:
     """What is known of the main thread of a session, in one row; None where the session is not."""
-    held = living.session_with_state(team_id=team_id, host=host, name=name)
+    held = living.held(team_id=team_id, host=host, name=name)
     if held is None:
         return None
-    session, state = held
+    session, state = held.session, held.state
     scope = Scope(organisation_id, session.team_id, session.project_id)
     return Known(
         session=session,
         state=state,
         now=live_state.now(state, prices.recent_price_book()),
+        stands=held.stands,
         live=inforce.live_table(scope=scope, now=now),
         has_crystalium=_has_crystalium(session, state),
     )

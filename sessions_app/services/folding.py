@@ -80,8 +80,9 @@ def fold_session(*, session_id: int, now: datetime) -> bool:
         loaded = _load(session)
         book = load_price_book()
         outcome = fold(loaded.given, book)
-        _write(session, loaded, outcome, now)
+        projecting.write(session_id, outcome)
         explaining.explain(session_id=session_id, book=book)
+        _write(session, loaded, outcome, now)
         adhering.settle(session_id=session_id)
     return True
 
@@ -114,16 +115,16 @@ def _load(session: Session) -> _Loaded:
 
 
 def _write(session: Session, loaded: _Loaded, outcome: SessionFold, now: datetime) -> None:
-    """Projections, the summary and, where shared history changed, the dirty mark of the kin."""
-    # Own row and kin in one order: two folds of kin would otherwise wait for each other.
-    ids = sorted([session.pk, *loaded.kin_ids])
-    list(Session.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
-    projecting.write(session.pk, outcome)
+    """The summary and, where shared history changed, the dirty mark of the kin."""
     summary = outcome.summary
     _set(session, summary.fields)
     session.project = people.project_of(session.team_id, summary.project, strong=summary.project_is_strong)
     session.developer = people.developer_of(session.team_id, summary.developer)
     session.parent = _parent(session, summary.parent_session)
+    # As late as can be: a hook that brings news of this session waits for its row.
+    # Own row and kin in one order: two folds of kin would otherwise wait for each other.
+    ids = sorted([session.pk, *loaded.kin_ids])
+    list(Session.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
     session.first_line_ms = summary.first_line_ms
     kin_must_know = loaded.digest != session.identity_digest
     session.identity_digest = loaded.digest

@@ -25,7 +25,7 @@ UNKNOWN_SHAPE = "unknown_shape"
 #: The rank of a personal key among the ways to know a developer.
 KEY_RANK = 1 << 50
 #: A busy session is folded no more often: hooks come several a second, and a fold reads all of it.
-REST = timedelta(seconds=1)
+REST = timedelta(seconds=3)
 #: Remarks and refusals told in one answer; the rest is counted.
 MOST_TOLD = 1_000
 #: Bytes of lines read at a time: a record takes up to thirty times its size while it is read.

@@ -17,7 +17,7 @@ from policy_app.kernel.operations import Operation
 from policy_app.kernel.quiet import Silence
 from policy_app.kernel.zones import Zone
 from sessions_app.kernel import trail
-from sessions_app.models import Session, Standing, Verdict
+from sessions_app.models import Standing, Verdict
 from sessions_app.services import situations, verdicts
 from sessions_app.services.considering import Considered, Known
 
@@ -67,9 +67,9 @@ class _Case:
 
 
 def judge(*, hook: Hook, known: Known, considered: Considered | None, standing: Standing, now: datetime) -> Said:
-    """Give the verdict of this hook; the caller holds the lock on `standing` and is in a transaction.
+    """Give the verdict of this hook. The caller holds the lock on `standing`, and saves it and the verdict.
 
-    Nothing is stored at a tool boundary that does not raise what stands, and where no version is in force.
+    There is none at a tool boundary that does not raise what stands, and where no version is in force.
     """
     if considered is None:
         return Said()
@@ -81,18 +81,15 @@ def judge(*, hook: Hook, known: Known, considered: Considered | None, standing: 
     since = considered.found.calls_since_compaction
     silence = quiet.silence(considered.judged, stands, heard=heard, calls_since_compaction=since)
     said = _said(case, heard, silence)
-    said.verdict = _store(case, said, silence)
+    said.verdict = _verdict(case, said, silence)
     _settle(case, said)
     return said
 
 
-def may_raise(*, considered: Considered, session: Session, is_drill: bool) -> bool:
+def may_raise(*, considered: Considered, known: Known) -> bool:
     """Whether it goes further than what stands in the main thread, as far as can be seen without a lock."""
-    if considered.judged.operation is Operation.CONTINUE:
-        return False
-    rows = Standing.objects.filter(session=session, thread="", is_drill=is_drill)
-    stands = rows.values_list("operation", flat=True).first()
-    return stands is None or quiet.is_raised(considered.judged.operation, quiet.Standing(Operation(stands)))
+    stands = quiet.Standing(Operation(known.stands or Operation.CONTINUE))
+    return quiet.is_raised(considered.judged.operation, stands)
 
 
 def forget_unheard(*, standing: Standing) -> None:
@@ -103,11 +100,11 @@ def forget_unheard(*, standing: Standing) -> None:
     if not standing.spoken:
         return
     spoken = Verdict.objects.filter(session=standing.session_id, thread=standing.thread).spoken()
-    last = spoken.filter(drill__isnull=not standing.is_drill).order_by("-pk").first()
+    told = spoken.filter(drill__isnull=not standing.is_drill).only("operation", "printed_at")
+    last = told.order_by("-pk").first()
     if last is not None and last.printed_at is None:
         standing.zone = standing.spoken = ""
         standing.advised_at = None if last.operation == Operation.COMPACT else standing.advised_at
-        standing.save()
         Verdict.objects.filter(pk=last.pk).update(adherence="")
 
 
@@ -149,12 +146,12 @@ def _said(case: _Case, heard: frozenset[Addressee], silence: Silence | None) -> 
     return said
 
 
-def _store(case: _Case, said: Said, silence: Silence | None) -> Verdict:
+def _verdict(case: _Case, said: Said, silence: Silence | None) -> Verdict:
     hook, known, considered = case.hook, case.known, case.considered
     judged, live = considered.judged, considered.live
     told = [name for name, text in (("model", said.to_model), ("human", said.to_human)) if text]
     is_followed = bool(told) and judged.operation in ACTS and hook.drill is None
-    return Verdict.objects.create(
+    return Verdict(
         public_id=case.public_id,
         session=known.session,
         thread=hook.thread,
@@ -183,7 +180,6 @@ def _store(case: _Case, said: Said, silence: Silence | None) -> Verdict:
 def _settle(case: _Case, said: Said) -> None:
     """What stands now, and what was said."""
     row, judged = case.standing, case.considered.judged
-    before = (row.operation, row.zone, row.spoken, row.messages)
     row.operation = str(judged.operation)
     if said.to_model or said.to_human:
         row.zone, row.spoken = str(judged.zone), str(judged.operation)
@@ -196,8 +192,6 @@ def _settle(case: _Case, said: Said) -> None:
     elif judged.zone is Zone.GREEN:
         # Back below every line: the next one that is crossed is news again.
         row.zone, row.spoken = str(judged.zone), ""
-    if before != (row.operation, row.zone, row.spoken, row.messages):
-        row.save()
 
 
 def case_tokens(said: Said) -> int:

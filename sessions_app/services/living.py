@@ -1,6 +1,7 @@
 """Live state: advanced by what a delivery told, inside its transaction; read in one row."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
@@ -8,7 +9,7 @@ import msgspec
 from sessions_app.kernel import live_state
 from sessions_app.kernel.live_state import LiveState, Now
 from sessions_app.kernel.readings import Reading
-from sessions_app.models import LiveThread, Session
+from sessions_app.models import LiveThread, Project, Session
 from sessions_app.services.prices import load_price_book
 from sessions_app.services.store import Name, cursor
 
@@ -57,20 +58,46 @@ def state_of(session_id: int, thread: str = "") -> LiveState:
     return decode(state) if state else LiveState()
 
 
-#: In plain SQL: composing the query takes longer than running it, and each hook waits for it.
-_SESSION = (
-    "SELECT s.*, l.state AS live_state FROM sessions_app_session s"
+#: What a verdict reads of a session; the sums of a long row would cost more than the rest of the answer.
+_READ = frozenset(
+    (
+        *("id", "team_id", "host", "host_session_id", "project_id", "revision", "folded_revision", "folded_at"),
+        *("muted_at", "depth", "compactions", "window", "window_origin", "cost_usd", "current"),
+    )
+)
+_OF_SESSION = tuple(f.attname for f in Session._meta.concrete_fields if f.attname in _READ)
+_OF_PROJECT = tuple(f.attname for f in Project._meta.concrete_fields)
+_HELD = (
+    f"SELECT {', '.join(f's.{name}' for name in _OF_SESSION)}, {', '.join(f'p.{name}' for name in _OF_PROJECT)},"  # noqa: S608 - names of columns
+    " l.state, st.operation FROM sessions_app_session s LEFT JOIN sessions_app_project p ON p.id = s.project_id"
     " LEFT JOIN sessions_app_livethread l ON l.session_id = s.id AND l.thread = ''"
-    " WHERE s.team_id = %s AND s.host = %s AND s.host_session_id = %s"
+    " LEFT JOIN sessions_app_standing st ON st.session_id = s.id AND st.thread = '' AND NOT st.is_drill"
+    " WHERE s.team_id = %b AND s.host = %b AND s.host_session_id = %b"
 )
 
 
-def session_with_state(*, team_id: int, host: str, name: str) -> tuple[Session, LiveState] | None:
-    """A session by the host's name of it, and the state of its main thread."""
-    for session in Session.objects.raw(_SESSION, (team_id, host, name)):
-        state = vars(session)["live_state"]
-        return session, decode(state) if state else LiveState()
-    return None
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A session as far as a verdict reads it, the state of its main thread, and what operation stands there."""
+
+    session: Session
+    state: LiveState
+    stands: str | None
+
+
+def held(*, team_id: int, host: str, name: str) -> Held | None:
+    """A session by the host's name of it, in one row: each hook waits for this."""
+    with cursor() as cur:
+        row = cur.execute(_HELD, (team_id, host, name)).fetchone()
+    if row is None:
+        return None
+    *told, state, stands = row
+    of_session, of_project = told[: len(_OF_SESSION)], told[len(_OF_SESSION) :]
+    session = Session.from_db("default", _OF_SESSION, of_session)
+    session.current = msgspec.json.decode(str(session.current))
+    if session.project_id is not None:
+        session.project = Project.from_db("default", _OF_PROJECT, of_project)
+    return Held(session, decode(str(state)) if state else LiveState(), None if stands is None else str(stands))
 
 
 def now_of(session: Session, thread: str = "") -> Now:

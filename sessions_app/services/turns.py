@@ -13,9 +13,14 @@ from sessions_app.services import bracket, considering, dialects, judging, livin
 from sessions_app.services.considering import Considered, Known
 from sessions_app.services.deliveries import Delivery, Entry
 from sessions_app.services.judging import Hook, Said
+from sessions_app.services.store import cursor
 
 JUDGED = judging.DECIDES | judging.RAISES
-_STANDING = "SELECT * FROM sessions_app_standing WHERE session_id = %s AND thread = %s AND is_drill = %s"
+_NAMES = tuple(f.attname for f in Standing._meta.concrete_fields)
+_STANDING = (
+    f"SELECT {', '.join(_NAMES)} FROM sessions_app_standing"  # noqa: S608 - names of columns
+    " WHERE session_id = %b AND thread = %b AND is_drill = %b FOR UPDATE"
+)
 
 
 class Turn:
@@ -37,6 +42,16 @@ class Turn:
 
     def take(self, asked: Entry | None) -> str:
         """Take what is told, in the order in which it can only have happened; the answer for `asked`."""
+        restoration = self._tell()
+        if asked is None:
+            return ""
+        if asked.event == "PreCompact":
+            return dialects.before_compaction(self.delivery.host, bracket.before(self.pins))
+        if asked.event not in JUDGED or not dialects.hears(self.delivery.host, asked.event):
+            return ""
+        return self._judge(asked, restoration)
+
+    def _tell(self) -> Restoration | None:
         restoration: Restoration | None = None
         for entry in self.delivery.entries:
             if entry.is_after_compaction:
@@ -47,13 +62,7 @@ class Turn:
             bracket.note_survival(session=self.session, told=told, at_ms=at_ms)
         for told in self.delivery.printed:
             self._printed(told)
-        if asked is None:
-            return ""
-        if asked.event == "PreCompact":
-            return dialects.before_compaction(self.delivery.host, bracket.before(self.pins))
-        if asked.event not in JUDGED or not dialects.hears(self.delivery.host, asked.event):
-            return ""
-        return self._judge(asked, restoration)
+        return restoration
 
     def _started_again(self, entry: Entry) -> Restoration:
         path = self.known.state.trail or Trail()
@@ -75,6 +84,7 @@ class Turn:
             standing = locked(self.session, thread, is_drill=self.drill is not None)
             known = considering.of_thread(known, thread)
             considered = considering.consider(known, now=self.now, drill=self.drill, thread=thread)
+        before = _mutable(standing)
         if asked.event in judging.DECIDES and not self.delivery.is_host:
             judging.forget_unheard(standing=standing)
         hook = Hook(
@@ -89,10 +99,13 @@ class Turn:
         if not thread:
             self._bracketed(asked, restoration, said)
         text = dialects.said(self.delivery.host, asked.event, said.to_model, said.to_human)
-        if text and said.verdict is not None:
-            printed = self.now if self.delivery.is_host else None
-            said.verdict.answer_digest, said.verdict.printed_at = judging.digest_of(text), printed
-            said.verdict.save(update_fields=["answer_digest", "printed_at"])
+        if said.verdict is not None:
+            if text:
+                said.verdict.answer_digest = judging.digest_of(text)
+                said.verdict.printed_at = self.now if self.delivery.is_host else None
+            said.verdict.save(force_insert=True)
+        if _mutable(standing) != before:
+            standing.save()
         if text and restoration is not None:
             restoration.answer_digest = judging.digest_of(text)
             restoration.save(update_fields=["answer_digest"])
@@ -114,7 +127,6 @@ class Turn:
             said.to_human = "\n".join(part for part in (to_human, said.to_human) if part)
         if to_model:
             self.standing.injected_tokens += tokens_at_most(to_model)
-            self.standing.save(update_fields=["injected_tokens"])
 
     def _back(self, row: Restoration, pins: LivePins) -> str:
         """What the person reads right after a compaction."""
@@ -122,7 +134,6 @@ class Turn:
         words = [f"{count} of {all_of} pins are back."]
         if row.sink == "none" and self.standing.warned_at is None:
             self.standing.warned_at = self.now
-            self.standing.save(update_fields=["warned_at"])
             words.append("Nothing had been written to durable memory before this compaction.")
         return " ".join([*words, self.delivery.session_link.format(self.session.pk)])
 
@@ -142,11 +153,24 @@ def thread_of(asked: Entry) -> str:
     return kept_id(asked.text("agent_id")) if asked.text("agent_type") else ""
 
 
+def _mutable(row: Standing) -> tuple[object, ...]:
+    return (row.operation, row.zone, row.spoken, row.advised_at, row.warned_at, row.messages, row.injected_tokens)
+
+
 def locked(session: Session, thread: str, *, is_drill: bool) -> Standing:
     """The standing row, made where it is missing, locked until commit."""
     key = (session.pk, thread[: living.LONGEST_THREAD], is_drill)
+    row = _lock(key)
+    if row is None:
+        Standing.objects.get_or_create(session=session, thread=key[1], is_drill=is_drill)
+        row = _lock(key)
+    if row is None:
+        raise Standing.DoesNotExist
+    return row
+
+
+def _lock(key: tuple[int, str, bool]) -> Standing | None:
     # In plain SQL: composing the query takes longer than running it, and a hook waits for it.
-    for row in Standing.objects.raw(f"{_STANDING} FOR UPDATE", key):
-        return row
-    Standing.objects.get_or_create(session=session, thread=key[1], is_drill=is_drill)
-    return Standing.objects.raw(f"{_STANDING} FOR UPDATE", key)[0]
+    with cursor() as cur:
+        row = cur.execute(_STANDING, key).fetchone()
+    return None if row is None else Standing.from_db("default", _NAMES, row)

@@ -16,7 +16,7 @@ def test_database__percent_encoded_parts__decoded() -> None:
         "PASSWORD": "p/w:1",
         "HOST": "db.example",
         "PORT": "6543",
-        "OPTIONS": {"sslmode": "require"},
+        "OPTIONS": {"sslmode": "require", "prepare_threshold": 5},
     }
 
 
