@@ -23,6 +23,14 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     connections["default"].settings_dict["TEST"]["NAME"] = for_tests.database_name()
 
 
+@pytest.fixture(autouse=True)
+def _fresh_prices() -> None:
+    """What a process remembers of the database outlives a test's transaction."""
+    from sessions_app.services import prices
+
+    prices.forget()
+
+
 @pytest.fixture
 def data_folder() -> Path:
     """The data folder of this run."""

@@ -13,9 +13,6 @@ from sessions_app.services import bracket, considering, judging, turns
 from sessions_app.services.considering import Considered, Known
 from sessions_app.services.deliveries import Delivery, Entry, drill_of
 
-#: Hooks that tell of a compaction.
-BRACKET = frozenset(("PreCompact", "PostCompact", "SessionStart"))
-
 
 @dataclass(slots=True)
 class Answered:
@@ -46,16 +43,11 @@ def answer(*, delivery: Delivery, now: datetime) -> Answered:
     considered = considering.consider(known, now=now, drill=drill)
     answered = Answered(session=known.session, now=known.now, keep=_keep(known, pins))
     asked = delivery.entries[-1] if delivery.waits and delivery.entries else None
-    if _tells(delivery) or (asked is not None and _is_judged(asked, considered, known, drill is not None)):
+    if delivery.is_telling or (asked is not None and _is_judged(asked, considered, known, drill is not None)):
         with transaction.atomic():
             answered.text = turns.Turn(delivery, known, considered, pins, drill, now).take(asked)
     answered.advice = considering.advice(known, considered, drill)
     return answered
-
-
-def _tells(delivery: Delivery) -> bool:
-    """Whether it tells of a compaction, or of what was printed."""
-    return bool(delivery.printed or delivery.survival) or any(e.event in BRACKET for e in delivery.entries)
 
 
 def _is_judged(asked: Entry, considered: Considered | None, known: Known, is_drill: bool) -> bool:

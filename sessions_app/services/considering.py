@@ -25,7 +25,8 @@ from sessions_app.services import living, prices, situations, verdicts
 class Known:
     """What is known when the hook arrives.
 
-    `live` is the version in force, None where there is none; `stands` the operation that stands in the main thread.
+    `live` is the version in force, None where there is none; `stands` the operation that stands in the main thread,
+    `was_compacted` whether a hook told of a compaction.
     """
 
     session: Session
@@ -33,6 +34,7 @@ class Known:
     now: Now
     live: Live | None
     stands: str | None = None
+    was_compacted: bool = False
     has_crystalium: bool = False
     pins: int = 0
     pins_digest: str = ""
@@ -60,6 +62,7 @@ def known(*, organisation_id: int, team_id: int, host: str, name: str, now: date
         state=state,
         now=live_state.now(state, prices.recent_price_book()),
         stands=held.stands,
+        was_compacted=held.was_compacted,
         live=inforce.live_table(scope=scope, now=now),
         has_crystalium=_has_crystalium(session, state),
     )

@@ -10,6 +10,8 @@ from django.utils.dateparse import parse_datetime
 
 #: A drill that lasts longer is none.
 LONGEST_DRILL = timedelta(minutes=60)
+#: Hooks that tell of a compaction.
+BRACKET = frozenset(("PreCompact", "PostCompact", "SessionStart"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,11 @@ class Delivery:
     drill: Mapping[str, Any] | None = None
     printed: tuple[Mapping[str, Any], ...] = ()
     survival: tuple[tuple[Mapping[str, Any], int | None], ...] = ()
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether it tells of a compaction, or of what was printed."""
+        return bool(self.printed or self.survival) or any(entry.event in BRACKET for entry in self.entries)
 
 
 def drill_of(raw: Mapping[str, Any] | None, now: datetime) -> dict[str, int] | None:

@@ -17,6 +17,7 @@ from sessions_app.feeds.shapes import shape_of
 from sessions_app.kernel.readings import Reading, SessionReading
 from sessions_app.models import Host
 from sessions_app.services import living, sources, store
+from sessions_app.services.sources import Seen
 from sessions_app.services.store import Husks, Name
 
 #: Longest key that the table takes; a longer one is replaced by its hash.
@@ -96,9 +97,9 @@ def receive_together(
         return [_receive_in_pieces(sender=sender, feed=f, body=b, context=context, now=now) for f, b in bodies]
     parts = [_read(sender, feed, body, feed.prepare(body, context), now) for feed, body in bodies]
     unread = [_unread(part, body) for part, (_, body) in zip(parts, bodies, strict=True) if _is_unknown(part)]
-    with transaction.atomic():
+    with transaction.atomic(), store.pipeline():
         _keep(sender, [*parts, *unread], now)
-        sources.note(sender=sender, seen=[(p.feed, p.parsed, p.context) for p in parts], now=now)
+    sources.note(sender=sender, seen=_sightings(parts), now=now)
     return [part.receipt for part in parts]
 
 
@@ -108,20 +109,26 @@ def _read(sender: Sender, feed: Feed, body: bytes, context: Context, now: dateti
     except Refused as refused:
         # A source whose bodies cannot be read at all is no silent one: it is counted before it is sent away.
         unread = Parsed(refusals=[Refusal(1, refused.pointer, refused.code, refused.message)])
-        sources.note(sender=sender, seen=[(feed, unread, context)], now=now)
+        sources.note(sender=sender, seen=_sightings([_Part(feed, unread, context)]), now=now)
         raise
+
+
+def _sightings(parts: Sequence[_Part]) -> list[Seen]:
+    return [seen for part in parts for seen in sources.sightings(part.feed, part.parsed, part.context)]
 
 
 def _receive_in_pieces(*, sender: Sender, feed: Feed, body: bytes, context: Context, now: datetime) -> Receipt:
     """The same for a large body of lines: still all or nothing, but one piece in memory at a time."""
-    whole, context = Receipt(), feed.prepare(body, context)
+    whole, context, seen = Receipt(), feed.prepare(body, context), list[list[Seen]]()
     with transaction.atomic():
         for piece, before, is_last in pieces(body, PIECE):
             parsed = feed.parse(piece, context if is_last else replace(context, final=True))
             parsed.refusals = [replace(r, position=r.position + before) for r in parsed.refusals]
             parsed.warnings = [replace(r, position=r.position + before) for r in parsed.warnings]
             whole.add(keep(sender=sender, feed=feed, parsed=parsed, context=context, now=now))
-            sources.note(sender=sender, seen=[(feed, parsed, context)], now=now)
+            seen.append(sources.sightings(feed, parsed, context))
+    for sightings in seen:
+        sources.note(sender=sender, seen=sightings, now=now)
     return whole
 
 

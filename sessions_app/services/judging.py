@@ -99,13 +99,10 @@ def forget_unheard(*, standing: Standing) -> None:
     """
     if not standing.spoken:
         return
-    spoken = Verdict.objects.filter(session=standing.session_id, thread=standing.thread).spoken()
-    told = spoken.filter(drill__isnull=not standing.is_drill).only("operation", "printed_at")
-    last = told.order_by("-pk").first()
-    if last is not None and last.printed_at is None:
+    operation = verdicts.withdraw_unheard(standing.session_id, standing.thread, is_drill=standing.is_drill)
+    if operation is not None:
         standing.zone = standing.spoken = ""
-        standing.advised_at = None if last.operation == Operation.COMPACT else standing.advised_at
-        Verdict.objects.filter(pk=last.pk).update(adherence="")
+        standing.advised_at = None if operation == Operation.COMPACT else standing.advised_at
 
 
 def _standing(case: _Case) -> quiet.Standing:

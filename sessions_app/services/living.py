@@ -69,7 +69,8 @@ _OF_SESSION = tuple(f.attname for f in Session._meta.concrete_fields if f.attnam
 _OF_PROJECT = tuple(f.attname for f in Project._meta.concrete_fields)
 _HELD = (
     f"SELECT {', '.join(f's.{name}' for name in _OF_SESSION)}, {', '.join(f'p.{name}' for name in _OF_PROJECT)},"  # noqa: S608 - names of columns
-    " l.state, st.operation FROM sessions_app_session s LEFT JOIN sessions_app_project p ON p.id = s.project_id"
+    " l.state, st.operation, EXISTS (SELECT FROM sessions_app_restoration r WHERE r.session_id = s.id)"
+    " FROM sessions_app_session s LEFT JOIN sessions_app_project p ON p.id = s.project_id"
     " LEFT JOIN sessions_app_livethread l ON l.session_id = s.id AND l.thread = ''"
     " LEFT JOIN sessions_app_standing st ON st.session_id = s.id AND st.thread = '' AND NOT st.is_drill"
     " WHERE s.team_id = %b AND s.host = %b AND s.host_session_id = %b"
@@ -78,11 +79,15 @@ _HELD = (
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A session as far as a verdict reads it, the state of its main thread, and what operation stands there."""
+    """A session as far as a verdict reads it, the state of its main thread, and what operation stands there.
+
+    `was_compacted`: whether a hook told of a compaction.
+    """
 
     session: Session
     state: LiveState
     stands: str | None
+    was_compacted: bool
 
 
 def held(*, team_id: int, host: str, name: str) -> Held | None:
@@ -91,13 +96,14 @@ def held(*, team_id: int, host: str, name: str) -> Held | None:
         row = cur.execute(_HELD, (team_id, host, name)).fetchone()
     if row is None:
         return None
-    *told, state, stands = row
+    *told, state, stands, was_compacted = row
     of_session, of_project = told[: len(_OF_SESSION)], told[len(_OF_SESSION) :]
     session = Session.from_db("default", _OF_SESSION, of_session)
     session.current = msgspec.json.decode(str(session.current))
     if session.project_id is not None:
         session.project = Project.from_db("default", _OF_PROJECT, of_project)
-    return Held(session, decode(str(state)) if state else LiveState(), None if stands is None else str(stands))
+    known = decode(str(state)) if state else LiveState()
+    return Held(session, known, None if stands is None else str(stands), bool(was_compacted))
 
 
 def now_of(session: Session, thread: str = "") -> Now:

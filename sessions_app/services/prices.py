@@ -46,6 +46,7 @@ def seed(*, prices: Iterable[Price], source: str) -> Seeded:
         else:
             differing.append(f"{price.model} from {price.valid_from:%Y-%m-%d}")
     PriceRow.objects.bulk_create([PriceRow(**_values(p), source=source) for p in fresh], ignore_conflicts=True)
+    transaction.on_commit(forget)
     return Seeded(len(fresh), unchanged, tuple(differing))
 
 
@@ -77,10 +78,16 @@ def recent_price_book() -> PriceBook:
     """The book as it was at most a second ago, without a query for every hook."""
     global _checked_at
     at = time.monotonic()
-    if _held is None or at - _checked_at > CHECK_SECONDS:
+    if _held is None or not _checked_at or at - _checked_at > CHECK_SECONDS:
         _checked_at = at
         return load_price_book()
     return _held[1]
+
+
+def forget() -> None:
+    """Look at the rows again at the next hook."""
+    global _checked_at
+    _checked_at = 0.0
 
 
 def load_price_book() -> PriceBook:

@@ -1,6 +1,6 @@
-"""Who reports: noted with each delivery, in its transaction, by one statement. Also how a team says that it pays."""
+"""Who reports: noted with each delivery by one statement. Also how a team says that it pays."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -31,59 +31,57 @@ _OWN_TIMES = ("at_ms", "ended_ms", "last_ms", "first_ms")
 
 
 @dataclass(slots=True)
-class Sighting:
+class Seen:
     """What one delivery says of one host in one version."""
 
+    feed: str
     host: str
     version: str
     records: int = 0
     refused: int = 0
+    received_ms: int = 0
     occurred_ms: int | None = None
     topics: set[Topic] = field(default_factory=set)
     quota: tuple[int, int | None, int | None] | None = None
 
 
-def note(*, sender: "Sender", seen: Iterable[tuple[Feed, Parsed, Context]], now: datetime) -> None:
-    """Count one delivery to its sources: one upsert, whatever the size of the batch."""
-    # Of an unknown shape nobody knows whose it is; the page tells of it by what the vault holds.
-    found = [
-        (feed, sighting, context)
-        for feed, parsed, context in seen
-        if feed is not unknown.FEED
-        for sighting in sightings(feed, parsed, context)
-    ]
-    # In one order always: concurrent deliveries wait for each other and do not lock each other out.
-    found.sort(key=lambda each: (each[1].host, each[1].version, each[0].name))
-    if not found:
+def note(*, sender: "Sender", seen: Sequence[Seen], now: datetime) -> None:
+    """Count one delivery to its sources: one upsert, whatever the size of the batch.
+
+    After the delivery's transaction: all that a machine sends meets in one row, and would wait for each other there.
+    """
+    if not seen:
         return
     if sender.developer:
-        for _, sighting, _ in found:
-            sighting.topics.add(Topic.DEVELOPER)
-    rows = [_row(sender, *each) for each in found]
+        for each in seen:
+            each.topics.add(Topic.DEVELOPER)
+    # In one order always: concurrent deliveries wait for each other and do not lock each other out.
+    rows = [_row(sender, each) for each in sorted(seen, key=lambda s: (s.host, s.version, s.feed))]
+    columns = [list(column) for column in zip(*rows, strict=True)]
     with cursor() as cur:
-        cur.execute(
-            _UPSERT, (sender.team_id, sender.machine, now, now, *(list(column) for column in zip(*rows, strict=True)))
-        )
+        cur.execute(_UPSERT, (sender.team_id, sender.machine, now, now, *columns))
 
 
-def _row(sender: "Sender", feed: Feed, sighting: Sighting, context: Context) -> tuple[object, ...]:
+def _row(sender: "Sender", seen: Seen) -> tuple[object, ...]:
     """The columns of `_UPSERT` that differ by row. Only hooks are what a client may have lost."""
-    quota_ms, *shares = sighting.quota or (None, None, None)
+    quota_ms, *shares = seen.quota or (None, None, None)
     return (
-        feed.name,
-        sender.lost_hook_events if feed.name.endswith("-hook") else None,
-        sighting.host,
-        sighting.version,
-        _instant(sighting.occurred_ms),
-        _lead(feed, sighting, context),
-        sighting.records,
-        sighting.refused,
-        _dated(sighting.topics, context.received_ms),
+        seen.feed,
+        sender.lost_hook_events if seen.feed.endswith("-hook") else None,
+        seen.host,
+        seen.version,
+        _instant(seen.occurred_ms),
+        _lead(seen),
+        seen.records,
+        seen.refused,
+        _dated(seen.topics, seen.received_ms),
         *shares,
         _instant(quota_ms),
     )
 
 
+#: A crash may lose the counts of its last moment; waiting for the disk would make a queue of a machine's hooks.
+_UNHURRIED = "(SELECT set_config('synchronous_commit', 'off', true)) AS unhurried"
 _UPSERT = f"""
     INSERT INTO sessions_app_sourcerow AS held (team_id, machine, first_received_at, last_received_at, feed,
         lost_hook_events, host, version, last_occurred_at, leads_ms, deliveries, records, refused, topics,
@@ -91,7 +89,7 @@ _UPSERT = f"""
     SELECT %b, %b, %b, %b, n, e, h, v, o, array_remove(ARRAY[l], NULL), 1, r, f, t::jsonb, q5, q7, q
     FROM unnest(%b::text[], %b::bigint[], %b::text[], %b::text[], %b::timestamptz[], %b::bigint[], %b::bigint[],
         %b::bigint[], %b::text[], %b::integer[], %b::integer[], %b::timestamptz[])
-        AS given (n, e, h, v, o, l, r, f, t, q5, q7, q)
+        AS given (n, e, h, v, o, l, r, f, t, q5, q7, q), {_UNHURRIED}
     ON CONFLICT (team_id, host, version, machine, feed) DO UPDATE SET
         first_received_at = LEAST(held.first_received_at, EXCLUDED.first_received_at),
         last_received_at = GREATEST(held.last_received_at, EXCLUDED.last_received_at),
@@ -110,9 +108,12 @@ _UPSERT = f"""
 """  # noqa: S608 - the only value put in is a number of ours
 
 
-def sightings(feed: Feed, parsed: Parsed, context: Context) -> list[Sighting]:
+def sightings(feed: Feed, parsed: Parsed, context: Context) -> list[Seen]:
     """A delivery told apart by host and version; records without a version belong to their neighbours."""
-    found: dict[tuple[str, str], Sighting] = {}
+    if feed is unknown.FEED:
+        # Nobody knows whose it is; the page tells of it by what the vault holds.
+        return []
+    found: dict[tuple[str, str], Seen] = {}
     hosts = [feed.host or str(item.husk.get("host") or Host.CANONICAL) for item in parsed.items]
     said = [_version(item) for item in parsed.items]
     sessionless = {w.position for w in parsed.warnings if w.code == SESSIONLESS}
@@ -121,18 +122,19 @@ def sightings(feed: Feed, parsed: Parsed, context: Context) -> list[Sighting]:
         latest[host] = version or latest.get(host, "")
         if (host, latest[host]) not in found and len(found) >= MOST_VERSIONS:
             latest[host] = ""
-        sighting = found.setdefault((host, latest[host]), Sighting(host, latest[host]))
-        sighting.records += 1
+        seen = found.setdefault((host, latest[host]), Seen(feed.name, host, latest[host]))
+        seen.records += 1
         if item.position in sessionless:
-            sighting.topics.add(Topic.SESSIONLESS)
+            seen.topics.add(Topic.SESSIONLESS)
         for reading in item.readings:
-            _take(sighting, reading, context)
+            _take(seen, reading, context)
     if parsed.refusals or not found:
         host = hosts[-1] if hosts else feed.host or str(Host.CANONICAL)
         place = (host, latest.get(host, ""))
-        found.setdefault(place, Sighting(*place)).refused += len(parsed.refusals)
-    # In one order: two deliveries with the same versions would otherwise wait for each other.
-    return [found[place] for place in sorted(found)]
+        found.setdefault(place, Seen(feed.name, *place)).refused += len(parsed.refusals)
+    for seen in found.values():
+        seen.received_ms = context.received_ms
+    return list(found.values())
 
 
 def _version(item: Item) -> str:
@@ -140,16 +142,16 @@ def _version(item: Item) -> str:
     return told[1][:LONGEST_VERSION] if told else ""
 
 
-def _take(sighting: Sighting, reading: Reading, context: Context) -> None:
-    sighting.topics.update(topics_of(reading))
+def _take(seen: Seen, reading: Reading, context: Context) -> None:
+    seen.topics.update(topics_of(reading))
     for at_ms in _times(reading, context):
-        if sighting.occurred_ms is None or at_ms > sighting.occurred_ms:
-            sighting.occurred_ms = at_ms
+        if seen.occurred_ms is None or at_ms > seen.occurred_ms:
+            seen.occurred_ms = at_ms
     if isinstance(reading, MeterReading):
         shares = (reading.five_hour_permille, reading.seven_day_permille)
         sample = (reading.received_ms or context.received_ms, *shares)
-        if shares != (None, None) and (sighting.quota is None or sample[0] >= sighting.quota[0]):
-            sighting.quota = sample
+        if shares != (None, None) and (seen.quota is None or sample[0] >= seen.quota[0]):
+            seen.quota = sample
 
 
 def _times(reading: Reading, context: Context) -> Iterator[int]:
@@ -165,11 +167,11 @@ def _times(reading: Reading, context: Context) -> Iterator[int]:
             yield received_ms
 
 
-def _lead(feed: Feed, sighting: Sighting, context: Context) -> int | None:
+def _lead(seen: Seen) -> int | None:
     """By how much the sender's clock leads ours, as this delivery tells it; negative where it lags or was slow."""
-    if sighting.occurred_ms is None or not feed.name.endswith(_AT_ONCE):
+    if seen.occurred_ms is None or not seen.feed.endswith(_AT_ONCE):
         return None
-    return sighting.occurred_ms - context.received_ms
+    return seen.occurred_ms - seen.received_ms
 
 
 def _dated(topics: Iterable[Topic], received_ms: int) -> str:

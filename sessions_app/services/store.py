@@ -3,7 +3,8 @@
 Arrays are bound in binary: measured at twice the rows per second of text parameters.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import NamedTuple, cast
 
@@ -35,6 +36,14 @@ def cursor() -> psycopg.Cursor[tuple[object, ...]]:
     """A cursor with server-side binding on Django's own connection and transaction."""
     connection.ensure_connection()
     return psycopg.Cursor(connection.connection)
+
+
+@contextmanager
+def pipeline() -> Iterator[None]:
+    """Send statements without waiting for the answers of those before, until one is asked for its rows."""
+    connection.ensure_connection()
+    with connection.connection.pipeline():
+        yield
 
 
 def lock_sessions(team_id: int, names: Iterable[tuple[str, str]], now: datetime) -> dict[tuple[str, str], int]:

@@ -9,13 +9,16 @@ from policy_app.services.pinning import LivePins
 from sessions_app.feeds.husk_strings import kept_id
 from sessions_app.kernel.trail import Trail
 from sessions_app.models import Restoration, Session, Standing, Verdict
-from sessions_app.services import bracket, considering, dialects, judging, living
+from sessions_app.services import bracket, considering, dialects, judging, living, verdicts
 from sessions_app.services.considering import Considered, Known
 from sessions_app.services.deliveries import Delivery, Entry
 from sessions_app.services.judging import Hook, Said
 from sessions_app.services.store import cursor
 
 JUDGED = judging.DECIDES | judging.RAISES
+#: In plain SQL: composing these takes longer than running them, and a hook waits for it.
+_MUTABLE = ("operation", "zone", "spoken", "advised_at", "warned_at", "messages", "injected_tokens")
+_SETTLE = f"UPDATE sessions_app_standing SET {', '.join(f'{name} = %b' for name in _MUTABLE)} WHERE id = %b"  # noqa: S608 - names of columns
 _NAMES = tuple(f.attname for f in Standing._meta.concrete_fields)
 _STANDING = (
     f"SELECT {', '.join(_NAMES)} FROM sessions_app_standing"  # noqa: S608 - names of columns
@@ -37,7 +40,7 @@ class Turn:
     ) -> None:
         self.delivery, self.known, self.considered = delivery, known, considered
         self.pins, self.drill, self.now = pins, drill, now
-        self.session = known.session
+        self.session, self.is_telling = known.session, delivery.is_telling
         self.standing = locked(self.session, "", is_drill=drill is not None)
 
     def take(self, asked: Entry | None) -> str:
@@ -103,9 +106,10 @@ class Turn:
             if text:
                 said.verdict.answer_digest = judging.digest_of(text)
                 said.verdict.printed_at = self.now if self.delivery.is_host else None
-            said.verdict.save(force_insert=True)
+            verdicts.store(said.verdict)
         if _mutable(standing) != before:
-            standing.save()
+            with cursor() as cur:
+                cur.execute(_SETTLE, (*_mutable(standing), standing.pk))
         if text and restoration is not None:
             restoration.answer_digest = judging.digest_of(text)
             restoration.save(update_fields=["answer_digest"])
@@ -117,7 +121,7 @@ class Turn:
         if restoration is not None and asked.is_after_compaction and pins is not None:
             text = bracket.restore(row=restoration, pins=pins, now=self.now, is_sure=self.delivery.is_host)
             self._add(said, text, self._back(restoration, pins) if text else "")
-        elif asked.event == "UserPromptSubmit":
+        elif asked.event == "UserPromptSubmit" and (self.known.was_compacted or self.is_telling):
             text, row = bracket.repair(session=self.session, pins=self.pins, now=self.now)
             self._add(said, text, self._kept(row) if row else "")
 
@@ -154,7 +158,7 @@ def thread_of(asked: Entry) -> str:
 
 
 def _mutable(row: Standing) -> tuple[object, ...]:
-    return (row.operation, row.zone, row.spoken, row.advised_at, row.warned_at, row.messages, row.injected_tokens)
+    return tuple(getattr(row, name) for name in _MUTABLE)
 
 
 def locked(session: Session, thread: str, *, is_drill: bool) -> Standing:
@@ -170,7 +174,6 @@ def locked(session: Session, thread: str, *, is_drill: bool) -> Standing:
 
 
 def _lock(key: tuple[int, str, bool]) -> Standing | None:
-    # In plain SQL: composing the query takes longer than running it, and a hook waits for it.
     with cursor() as cur:
         row = cur.execute(_STANDING, key).fetchone()
     return None if row is None else Standing.from_db("default", _NAMES, row)

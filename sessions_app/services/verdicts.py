@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+import msgspec
+
 from policy_app.kernel.evaluate import Step, evaluate
 from policy_app.kernel.evaluate import Verdict as Judged
 from policy_app.kernel.rule_documents import condition_document
@@ -14,6 +16,7 @@ from policy_app.kernel.table import Table
 from policy_app.kernel.zones import Lines
 from policy_app.services import tables
 from sessions_app.models import Verdict
+from sessions_app.services.store import cursor
 
 #: Crockford's letters: nobody reads one for another.
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -33,6 +36,37 @@ def drill_lines(drill: Mapping[str, int]) -> Lines:
 def table_for(table: Table, drill: Mapping[str, int] | None) -> Table:
     """The table as it is in force, or with the lines of a drill."""
     return replace(table, lines=drill_lines(drill)) if drill else table
+
+
+_COLUMNS = tuple(f.attname for f in Verdict._meta.concrete_fields if not f.primary_key)
+#: In plain SQL: composing these takes longer than running them, and a hook waits for it.
+_INSERT = f"INSERT INTO sessions_app_verdict ({', '.join(_COLUMNS)}) VALUES ({', '.join(['%s'] * len(_COLUMNS))})"  # noqa: S608 - names of columns
+_WITHDRAW = (
+    "UPDATE sessions_app_verdict v SET adherence = '' FROM (SELECT id, printed_at FROM sessions_app_verdict"
+    " WHERE session_id = %b AND thread = %b AND said_to <> '[]' AND (drill IS NOT NULL) = %b ORDER BY id DESC LIMIT 1)"
+    " AS last WHERE v.id = last.id AND last.printed_at IS NULL RETURNING v.operation"
+)
+
+
+def store(verdict: Verdict) -> None:
+    """Write a new verdict down."""
+    values = (getattr(verdict, name) for name in _COLUMNS)
+    with cursor() as cur:
+        cur.execute(_INSERT, [_plain(value) for value in values])
+
+
+def _plain(value: object) -> object:
+    return msgspec.json.encode(value).decode() if isinstance(value, dict | list) else value
+
+
+def withdraw_unheard(session_id: int, thread: str, *, is_drill: bool) -> str | None:
+    """The operation of the thread's last message, where nobody printed it; None where somebody did.
+
+    It was not heard, so it is not followed either.
+    """
+    with cursor() as cur:
+        row = cur.execute(_WITHDRAW, (session_id, thread, is_drill)).fetchone()
+    return None if row is None else str(row[0])
 
 
 def signals_document(signals: Signals) -> dict[str, object]:

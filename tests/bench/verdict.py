@@ -37,7 +37,7 @@ def fill(data: str) -> None:
 def bundle(number: int) -> tuple[str, bytes]:
     """(event, body): one hook of a session with the line of its newest call, as the client sends them."""
     session, turn = number % SESSIONS, number // SESSIONS
-    event = EVENTS[turn % len(EVENTS)]
+    event = EVENTS[(turn + session) % len(EVENTS)]
     payload: dict[str, Any] = {"session_id": f"bench{session}", "hook_event_name": event, "prompt_id": f"p{turn}"}
     if event == "PostToolUse":
         payload |= {"tool_name": "Bash", "tool_use_id": f"t{number}", "tool_response": {"~bytes": 8_892}}
