@@ -17,6 +17,8 @@ from ecm_site.embedded.places import Owner
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0
 #: A process that ran this long is taken as sound again.
 SOUND_SECONDS = 60.0
+#: Of Unix' priorities the last one.
+LOWEST = 19
 LARGEST_LOG = 10_000_000
 
 
@@ -31,6 +33,17 @@ class Program:
     owner: Owner | None = None
     ask: int = signal.SIGTERM
     patience_seconds: float = 15.0
+    #: Whether it takes what the others leave of the processor.
+    is_behind: bool = False
+
+
+def step_back(pid: int) -> None:
+    """Let a process and its later children run when nobody else wants to."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, pid, LOWEST)
+    # Linux weighs sessions against each other, and priorities only within one.
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/autogroup").write_text(str(LOWEST))
 
 
 @dataclass(slots=True)
@@ -77,7 +90,7 @@ class Supervisor:
         user, group, groups = places.identity(program.owner)
         with path.open("ab") as log:
             # A session of its own: Ctrl-C reaches us alone, and we stop the others in order.
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 program.command,
                 cwd=program.folder,
                 env=dict(program.env),
@@ -89,6 +102,9 @@ class Supervisor:
                 group=group,
                 extra_groups=groups,
             )
+        if program.is_behind:
+            step_back(process.pid)
+        return process
 
     def _note(self) -> None:
         traces = [

@@ -123,8 +123,7 @@ class Services:
 
     def _start(self, name: str, arguments: tuple[str, ...], *, behind: bool = False) -> Child:
         # A host waits for the web process, nobody for a fold: on a busy machine the answer goes first.
-        first = ("nice", "-n", "10") if behind else ()
-        return self.supervisor.start(Program(name, (*first, *python(*arguments)), self.env, ROOT))
+        return self.supervisor.start(Program(name, python(*arguments), self.env, ROOT, is_behind=behind))
 
     def wait_until_ready(self, web: Child) -> None:
         """Return when /readyz says 200. Raises Unavailable with the end of the web's log."""

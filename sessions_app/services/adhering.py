@@ -10,12 +10,11 @@ from sessions_app.kernel.times import when
 from sessions_app.models import Call, Compaction, ReadingRow, Session, Verdict
 
 
-def settle(*, session_id: int) -> int:
+def settle(*, session: Session) -> int:
     """Decide what can be decided of a session's pending verdicts; gives how many changed."""
-    pending = list(Verdict.objects.filter(session=session_id, adherence=Adherence.PENDING))
+    pending = list(Verdict.objects.filter(session=session, adherence=Adherence.PENDING))
     if not pending:
         return 0
-    session = Session.objects.get(pk=session_id)
     changed = []
     for thread in {verdict.thread for verdict in pending}:
         acts = _acts(session, thread)

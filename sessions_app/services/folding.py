@@ -82,8 +82,9 @@ def fold_session(*, session_id: int, now: datetime) -> bool:
         outcome = fold(loaded.given, book)
         projecting.write(session_id, outcome)
         explaining.explain(session_id=session_id, book=book)
-        _write(session, loaded, outcome, now)
-        adhering.settle(session_id=session_id)
+        _sum_up(session, outcome)
+        adhering.settle(session=session)
+        _finish(session, loaded, outcome, now)
     return True
 
 
@@ -114,23 +115,26 @@ def _load(session: Session) -> _Loaded:
     return _Loaded(given, tuple(sorted(kin)), kinship.digest(readings, kin.values()) if kin else "")
 
 
-def _write(session: Session, loaded: _Loaded, outcome: SessionFold, now: datetime) -> None:
-    """The summary and, where shared history changed, the dirty mark of the kin."""
+def _sum_up(session: Session, outcome: SessionFold) -> None:
+    """Take over the summary, unsaved."""
     summary = outcome.summary
     _set(session, summary.fields)
     session.project = people.project_of(session.team_id, summary.project, strong=summary.project_is_strong)
     session.developer = people.developer_of(session.team_id, summary.developer)
     session.parent = _parent(session, summary.parent_session)
-    # As late as can be: a hook that brings news of this session waits for its row.
+    session.first_line_ms = summary.first_line_ms
+
+
+def _finish(session: Session, loaded: _Loaded, outcome: SessionFold, now: datetime) -> None:
+    """Save the summary and, where shared history changed, mark the kin: last, as hooks wait for these rows."""
     # Own row and kin in one order: two folds of kin would otherwise wait for each other.
     ids = sorted([session.pk, *loaded.kin_ids])
     list(Session.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
-    session.first_line_ms = summary.first_line_ms
     kin_must_know = loaded.digest != session.identity_digest
     session.identity_digest = loaded.digest
     session.folded_at, session.folded_revision = now, session.revision
     session.fold_error, session.fold_failures = "", 0
-    fields = [*summary.fields, "project", "developer", "parent", "first_line_ms", "identity_digest"]
+    fields = [*outcome.summary.fields, "project", "developer", "parent", "first_line_ms", "identity_digest"]
     session.save(update_fields=[*fields, "folded_at", "folded_revision", "fold_error", "fold_failures"])
     if kin_must_know and loaded.kin_ids:
         mark_dirty(loaded.kin_ids, now)
