@@ -19,7 +19,7 @@ from sessions_app.api import shapes
 from sessions_app.api.auth import IngestKey, KeyAuthentication, sender_of
 from sessions_app.api.hooks import delivery_of
 from sessions_app.api.host_hooks import gemini_entry, in_gemini
-from sessions_app.api.ingest import MIB, told, unreadable
+from sessions_app.api.ingest import MIB, told
 from sessions_app.feeds import (
     claude_hooks,
     claude_statusline,
@@ -64,10 +64,7 @@ class ClaudeBundleView(APIView):
         sender = replace(sender_of(request), lost_hook_events=_lost(bundle))
         told_by = {name: records for name in self.parts if isinstance(records := bundle.get(name), list) and records}
         bodies = [(self.parts[name], b"\n".join(map(msgspec.json.encode, told_by[name]))) for name in told_by]
-        try:
-            kept = ingest.receive_together(sender=sender, bodies=bodies, context=context, now=now)
-        except Refused as refused:
-            raise unreadable(refused) from refused
+        kept = ingest.receive_together(sender=sender, bodies=bodies, context=context, now=now)
         receipts = dict(zip(told_by, map(told, kept), strict=True))
         return Response({"receipts": receipts, **_answered(request, self.host, bundle, started, now)})
 

@@ -62,7 +62,10 @@ class IngestView(APIView):
         try:
             receipt = ingest.receive(sender=sender, feed=self.feed, body=body, context=context, now=now)
         except Refused as refused:
-            raise unreadable(refused) from refused
+            # No record can be told apart in such a body, so there is nothing to take of it.
+            if refused.code == canonical.TOO_MANY:
+                raise DomainError(refused.code, refused.message, 413, limit="items") from refused
+            raise DomainError(refused.code, refused.message, 400, pointer=refused.pointer) from refused
         return self.answer(receipt, as_text=request.query_params.get("as") == "text")
 
     def is_protobuf(self, request: Request) -> bool:
@@ -72,13 +75,6 @@ class IngestView(APIView):
     def answer(self, receipt: Receipt, *, as_text: bool) -> HttpResponse:
         """The product's own receipt."""
         return Response(told(receipt), status=self.status)
-
-
-def unreadable(refused: Refused) -> DomainError:
-    """The answer to a body in which no record can be told apart, so that there is nothing to take of it."""
-    if refused.code == canonical.TOO_MANY:
-        return DomainError(refused.code, refused.message, 413, limit="items")
-    return DomainError(refused.code, refused.message, 400, pointer=refused.pointer)
 
 
 #: The name of a hook as snippets put it into the address.

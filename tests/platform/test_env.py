@@ -101,3 +101,10 @@ def test_broker__nothing_given__folders_with_short_polling() -> None:
 def test_broker__other_scheme__refused() -> None:
     with pytest.raises(BadEnvironment, match="REDIS_URL"):
         broker("amqp://host", Path("/v"))
+
+
+def test_database__pooler_without_prepared_statements__none_are_prepared() -> None:
+    assert database("postgres://h/d?prepare_threshold=off")["OPTIONS"] == {"prepare_threshold": None}
+    assert database("postgres://h/d?prepare_threshold=3")["OPTIONS"] == {"prepare_threshold": 3}
+    with pytest.raises(BadEnvironment, match="prepare_threshold"):
+        database("postgres://h/d?prepare_threshold=soon")

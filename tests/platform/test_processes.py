@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,10 @@ def test_shorten__too_long__emptied_in_place_and_kept_beside(tmp_path: Path, mon
         processes.shorten(log)
         writer.write("new")
     assert (log.read_text(), (tmp_path / "web.log.1").read_text()) == ("new", "x" * 20)
+
+
+def test_start__program_that_steps_back__runs_when_nobody_else_wants_to(supervisor: Supervisor) -> None:
+    child = supervisor.start(replace(program("worker", SLEEP), is_behind=True))
+    assert os.getpriority(os.PRIO_PROCESS, child.process.pid) == 19
+    group = Path(f"/proc/{child.process.pid}/autogroup")
+    assert not group.exists() or group.read_text().endswith("nice 19\n")
