@@ -8,7 +8,7 @@ from statistics import quantiles
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.urls import reverse
 
-from sessions_app.dashboard.overview import name_of
+from sessions_app.dashboard.names import name_of
 from sessions_app.dashboard.scope import Scope
 from sessions_app.kernel.breakeven import least_worth_clearing, pays_back_in
 from sessions_app.models import Call, Clearing, Viewer

@@ -95,6 +95,11 @@ def in_period(user: Viewer, scope: Scope, now: datetime) -> QuerySet[Compaction]
     since = scope.period.since(now)
     if since is not None:
         rows = rows.filter(at__gte=since)
+    return with_worth(rows)
+
+
+def with_worth(rows: QuerySet[Compaction]) -> QuerySet[Compaction]:
+    """Each with its cost and net, null where not all of it is known."""
     cost = ExpressionWrapper(F("summary_usd") + F("rewrite_usd"), output_field=_USD)
     return rows.annotate(
         cost_usd=cost,

@@ -13,7 +13,7 @@ from sessions_app.dashboard import shapes, words
 from sessions_app.dashboard.clearing_lines import ClearingPart, clearing_part
 from sessions_app.dashboard.compaction_sums import CompactionSums, DepthLine, FullnessBin
 from sessions_app.dashboard.forgetting import Forgetting, forgetting
-from sessions_app.dashboard.overview import name_of
+from sessions_app.dashboard.names import name_of
 from sessions_app.dashboard.scope import Link, Scope, link_suffix
 from sessions_app.dashboard.sentences import Sentence, count, money, say
 from sessions_app.dashboard.strategies import StrategyLine, strategies_of

@@ -103,8 +103,9 @@ def _is_small_number(text: str) -> bool:
 
 def in_scope(sessions: SessionQuerySet, scope: Scope, now: datetime) -> SessionQuerySet:
     """Sessions of the chosen teams with a sign of life in the period."""
-    chosen = sessions.filter(team_id__in=scope.team.ids)
-    since = scope.period.since(now)
-    if since is None:
-        return chosen
-    return chosen.filter(Q(last_at__gte=since) | Q(last_at__isnull=True, created_at__gte=since))
+    return sessions.filter(active_since(scope.period.since(now)), team_id__in=scope.team.ids)
+
+
+def active_since(since: datetime | None) -> Q:
+    """Sessions with a sign of life since then; all of them for None."""
+    return Q() if since is None else Q(last_at__gte=since) | Q(last_at__isnull=True, created_at__gte=since)

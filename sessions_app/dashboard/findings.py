@@ -164,29 +164,52 @@ class OverviewFacts:
     high_calls: int
     sessions_href: str
     high_href: str
+    #: The period before, where something was recorded in it.
+    before: "OverviewBefore | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewBefore:
+    """The bill of the period before and its two losses; `words` as in "the 7 days before"."""
+
+    words: str
+    cost_usd: Decimal | None
+    avoidable_usd: Decimal
+    unexplained_usd: Decimal
 
 
 def of_overview(facts: OverviewFacts) -> Sentence:
-    """What a team's period comes to, in two sentences about them."""
+    """The one finding: the largest loss with its share; without any to speak of, the bill and its dearest session."""
     sessions = count(facts.sessions, "session", href=facts.sessions_href)
     if facts.cost_usd is None:
-        return (*say(sessions, " without a known price."), *_high(facts))
+        return say(sessions, " without a known price.")
+    part, words = _largest(facts)
+    if part is not None:
+        share = _share(part, facts.cost_usd)
+        return say(f"{share} of what ", sessions, f" cost {words}: ", money(part, "#went"), ".")
     bound = "at least " if facts.is_lower_bound else ""
     verb = "costs" if facts.sessions == 1 else "cost"
-    return (*say(sessions, f" {verb} {bound}", money(facts.cost_usd), "."), *_lead(facts), *_high(facts))
+    return (*say(sessions, f" {verb} {bound}", money(facts.cost_usd), "."), *_named(facts))
 
 
-def _lead(facts: OverviewFacts) -> Sentence:
-    """The largest loss, with or without a proved cause; without any to speak of, the dearest session."""
-    bill = facts.cost_usd or Decimal()
+def beside_overview(facts: OverviewFacts) -> Sentence:
+    """What goes with the finding: its first cause, the period before, and how full contexts were."""
+    part, _ = _largest(facts)
+    cause = _first(facts) if part is not None and part == facts.avoidable_usd else ()
+    return (*cause, *(_before(facts) if part is not None else ()), *_high(facts))
+
+
+def _largest(facts: OverviewFacts) -> tuple[Decimal | None, str]:
+    """The larger of what was avoidable and what has no known cause, where it is worth saying."""
     largest = max(facts.avoidable_usd, facts.unexplained_usd)
-    if largest == facts.avoidable_usd and largest * WORTH_SAYING >= bill > 0:
-        lost = money(facts.avoidable_usd, "#went")
-        return say(f" {_share(facts.avoidable_usd, bill)} of it, ", lost, ", was avoidable", *_first(facts), ".")
-    if largest * WORTH_SAYING >= bill > 0:
-        lost = money(facts.unexplained_usd, "#went")
-        return say(f" {_share(facts.unexplained_usd, bill)} of it, ", lost, ", was sent again without a known cause.")
-    dearest = facts.dearest
+    if not facts.cost_usd or largest * WORTH_SAYING < facts.cost_usd:
+        return None, ""
+    is_avoidable = largest == facts.avoidable_usd
+    return largest, "was avoidable" if is_avoidable else "was sent again without a known cause"
+
+
+def _named(facts: OverviewFacts) -> Sentence:
+    dearest, bill = facts.dearest, facts.cost_usd or Decimal()
     if dearest is None or facts.sessions < 2 or dearest.cost_usd * NAMED_SHARE < bill:
         return ()
     return say(f" {_share(dearest.cost_usd, bill)} of it is one: ", Piece(dearest.name, dearest.href), ".")
@@ -198,8 +221,18 @@ def _first(facts: OverviewFacts) -> Sentence:
         return ()
     name, cost = facts.first_cause
     if cost >= facts.avoidable_usd:
-        return say(f": {name}")
-    return say(f", first of all {name}: ", money(cost, "#went"))
+        return say(f"All of it: {name}. ")
+    return say(f"First of all {name}: ", money(cost, "#went"), ". ")
+
+
+def _before(facts: OverviewFacts) -> Sentence:
+    """The same figure of the period before."""
+    if facts.before is None or not facts.before.cost_usd:
+        return ()
+    is_avoidable = facts.avoidable_usd >= facts.unexplained_usd
+    part = facts.before.avoidable_usd if is_avoidable else facts.before.unexplained_usd
+    share = _share(part, facts.before.cost_usd) if part else "nothing"
+    return say(f"In {facts.before.words} it was {share}", *((", ", money(part)) if part else ()), ". ")
 
 
 def _share(part: Decimal, whole: Decimal) -> str:
@@ -208,8 +241,8 @@ def _share(part: Decimal, whole: Decimal) -> str:
 
 def _high(facts: OverviewFacts) -> Sentence:
     if not facts.placed_calls:
-        return say(" How full their contexts were is not known.")
+        return say("How full their contexts were is not known.")
     if not facts.high_calls:
-        return say(" No call came near the end of its window.")
+        return say("No call came near the end of its window.")
     share = Piece(figures.percent(facts.high_calls, facts.placed_calls), facts.high_href, str(facts.high_calls))
-    return say(" ", share, " of calls were made in RED or CRITICAL.")
+    return say(share, " of calls were made in RED or CRITICAL.")

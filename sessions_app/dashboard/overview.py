@@ -1,23 +1,27 @@
 """The overview: what a team's period came to, each figure with the place of its parts."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from django.db.models import Count
 from django.urls import reverse
 
 from ecm_site.common import figures
 from sessions_app.dashboard import cause_words, findings, sparks
 from sessions_app.dashboard import overview_sums as sums
 from sessions_app.dashboard.ledger import ZERO, Ledger, ledger
-from sessions_app.dashboard.overview_sums import Compactions, Day, Dearest, Reason, State, Totals, ZoneShare
+from sessions_app.dashboard.overview_before import Before, before_of, earlier_than, entries_of
+from sessions_app.dashboard.overview_changes import Change, changes_of
+from sessions_app.dashboard.overview_compactions import Compactions, compactions_of
+from sessions_app.dashboard.overview_dearest import Dearest, dearest_of
+from sessions_app.dashboard.overview_live import Live, live_of
+from sessions_app.dashboard.overview_sums import Day, Reason, State, Totals, ZoneShare
 from sessions_app.dashboard.scope import PERIODS, Period, Scope, link_suffix
 from sessions_app.dashboard.sentences import Sentence
 from sessions_app.kernel.causes import Cause
 from sessions_app.kernel.zones import Zone
-from sessions_app.models import Session, UsageSlot, Viewer
+from sessions_app.models import UsageSlot, Viewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class OverviewPage:
     state: State
     totals: Totals
     finding: Sentence
+    beside: Sentence
     change: str
     ledger: Ledger | None
     parts: sparks.Strip
@@ -38,6 +43,9 @@ class OverviewPage:
     dearest: tuple[Dearest, ...]
     compactions: Compactions
     reasons: tuple[Reason, ...]
+    before: Before | None
+    live: Live
+    changes: tuple[Change, ...]
 
     @property
     def is_empty(self) -> bool:
@@ -94,22 +102,29 @@ class OverviewPage:
 def overview(user: Viewer, scope: Scope, now: datetime) -> OverviewPage:
     """The page of a scope: eight queries, whatever the size."""
     since = scope.period.since(now)
+    earlier = earlier_than(since, scope)
     slots = UsageSlot.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
     rows = sums.rows_of(slots, scope, now)
     current = [row for row in rows if since is None or row["day"] >= since.date()]
+    money = sums.totals_of(current, 0)
     inside = slots if since is None else slots.filter(slot_at__gte=since)
-    totals = sums.totals_of(current, inside.aggregate(n=Count("session", distinct=True))["n"])
+    dearest, sessions = dearest_of(inside, money.cost_usd)
+    totals = replace(money, sessions=sessions)
     days = sums.days_of(current, None if since is None else since.date(), now.astimezone(UTC).date())
-    reasons = sums.reasons_of(user, scope, now)
-    zones = sums.zones_of(current, scope)
-    dearest = sums.dearest_of(inside, totals.cost_usd)
-    parts = ledger(totals.cost_usd, totals.needed_usd, sums.entries_of(user, scope, since))
+    state, reasons = sums.state_of(user, scope, now)
+    entries, entries_before = entries_of(user, scope, since, earlier)
+    compactions, compactions_before = compactions_of(user, scope, since, earlier, now)
+    before = before_of(rows, entries_before, compactions_before, since, scope)
+    zones = sums.zones_of(current, scope, before.zones if before else {})
+    parts = ledger(totals.cost_usd, totals.needed_usd, entries)
+    facts = _facts(totals, zones, dearest, parts, bool(reasons), scope, before)
     return OverviewPage(
         scope=scope,
         now=now,
-        state=sums.state_of(user, scope),
+        state=state,
         totals=totals,
-        finding=findings.of_overview(_facts(totals, zones, dearest, parts, bool(reasons), scope)),
+        finding=findings.of_overview(facts),
+        beside=findings.beside_overview(facts),
         change=sums.change_of(rows, totals, since, scope),
         ledger=parts,
         parts=sums.strip_of(parts),
@@ -117,8 +132,11 @@ def overview(user: Viewer, scope: Scope, now: datetime) -> OverviewPage:
         spark=sums.spark_of(days, now.date()),
         zones=zones,
         dearest=dearest,
-        compactions=sums.compactions_of(user, scope, since),
+        compactions=compactions,
         reasons=reasons,
+        before=before,
+        live=live_of(user, scope, now),
+        changes=changes_of(scope, since),
     )
 
 
@@ -129,12 +147,11 @@ def _facts(
     parts: Ledger | None,
     is_bound: bool,
     scope: Scope,
+    before: Before | None,
 ) -> findings.OverviewFacts:
     calls = {share.zone: share.calls for share in zones}
     top = dearest[0] if dearest else None
-    named = (
-        findings.Dearest(name_of(top.session), reverse("session", args=[top.session.pk]), top.cost_usd) if top else None
-    )
+    named = findings.Dearest(top.name, reverse("session", args=[top.session_id]), top.cost_usd) if top else None
     sessions = reverse("sessions")
     return findings.OverviewFacts(
         sessions=totals.sessions,
@@ -149,7 +166,15 @@ def _facts(
         high_calls=calls[Zone.RED] + calls[Zone.CRITICAL],
         sessions_href=sessions + scope.suffix,
         high_href=sessions + link_suffix({**scope.query, "zone": "HIGH"}),
+        before=_facts_before(before),
     )
+
+
+def _facts_before(before: Before | None) -> findings.OverviewBefore | None:
+    if before is None or before.ledger is None:
+        return None
+    parts = before.ledger
+    return findings.OverviewBefore(before.words, before.cost_usd, parts.avoidable.usd, parts.not_explained.usd)
 
 
 def _first_cause(parts: Ledger | None) -> tuple[str, Decimal] | None:
@@ -158,9 +183,3 @@ def _first_cause(parts: Ledger | None) -> tuple[str, Decimal] | None:
         return None
     first = max(priced, key=lambda entry: entry.usd or ZERO)
     return cause_words.NAMES.get(Cause(first.cause), first.cause), first.usd or ZERO
-
-
-def name_of(session: Session) -> str:
-    """Project and branch, as far as they are known."""
-    project = session.project.name if session.project else "project unknown"
-    return f"{project} · {session.branch}" if session.branch else project

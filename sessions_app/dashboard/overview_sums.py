@@ -12,13 +12,12 @@ from django.urls import reverse
 
 from ecm_site.common import figures
 from sessions_app.dashboard import shapes, sparks, words
-from sessions_app.dashboard.filters import in_scope
-from sessions_app.dashboard.ledger import Entry, Ledger
+from sessions_app.dashboard.filters import active_since
+from sessions_app.dashboard.ledger import Ledger
 from sessions_app.dashboard.scope import Scope, link_suffix
 from sessions_app.kernel.zones import Zone
-from sessions_app.models import Compaction, MissSlot, Session, UsageSlot, Viewer
+from sessions_app.models import Session, UsageSlot, Viewer
 
-MOST_DEAREST = 5
 #: At most so many columns in the small chart; longer periods are drawn by groups of days.
 MOST_COLUMNS = 92
 MICRO = Decimal(1_000_000)
@@ -47,36 +46,8 @@ class ZoneShare:
     percent: str
     width: str
     href: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dearest:
-    """One of the sessions that cost most in the period."""
-
-    session: Session
-    cost_usd: Decimal
-    calls: int
-    percent: str
-    width: str
-
-
-@dataclass(frozen=True, slots=True)
-class Compactions:
-    """Compactions of the period by how they came and ended."""
-
-    by_hand: int
-    by_host: int
-    trigger_unknown: int
-    not_completed: int
-    #: Completed ones after which the context was larger, and ones with both figures known.
-    grew: int
-    compared: int
-    cleared: int
-
-    @property
-    def completed(self) -> int:
-        """All that replaced a context."""
-        return self.by_hand + self.by_host + self.trigger_unknown
+    #: The same share in the period before; empty where nothing was recorded.
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +174,7 @@ def _day_title(entry: Day, today: date) -> str:
     return f"{name}: {cost}"
 
 
-def zones_of(rows: list[DayRow], scope: Scope) -> tuple[ZoneShare, ...]:
+def zones_of(rows: list[DayRow], scope: Scope, before: Mapping[str, str]) -> tuple[ZoneShare, ...]:
     """How the calls of main threads are spread over the zones, each with the sessions that peaked there."""
     counts = {zone: sum(row[f"{zone.lower()}_sum"] for row in rows) for zone in Zone}
     whole = sum(counts.values())
@@ -214,37 +185,10 @@ def zones_of(rows: list[DayRow], scope: Scope) -> tuple[ZoneShare, ...]:
             percent=figures.percent(calls, whole) if calls else "",
             width=shapes.percent(calls * 100 / whole) if whole else "0%",
             href=reverse("sessions") + link_suffix({**scope.query, "zone": zone}),
+            before=before.get(zone, ""),
         )
         for zone, calls in counts.items()
     )
-
-
-def dearest_of(slots: QuerySet[UsageSlot], whole: Decimal | None) -> tuple[Dearest, ...]:
-    """The sessions that cost most in the period, the dearest first."""
-    sums = slots.values("session_id").annotate(cost=Sum("cost_usd"), n=Sum("calls") + Sum("aux_calls"))
-    rows = list(sums.filter(cost__isnull=False).order_by("-cost", "session_id")[:MOST_DEAREST])
-    sessions = Session.objects.select_related("project").in_bulk([row["session_id"] for row in rows])
-    largest = rows[0]["cost"] if rows else None
-    return tuple(
-        Dearest(
-            session=sessions[row["session_id"]],
-            cost_usd=row["cost"],
-            calls=row["n"],
-            percent=figures.percent_whole(int(row["cost"] * MICRO), int(whole * MICRO) if whole else None),
-            width=shapes.percent(float(row["cost"] / largest * 100)) if largest else "0%",
-        )
-        for row in rows
-        if row["session_id"] in sessions
-    )
-
-
-def entries_of(user: Viewer, scope: Scope, since: datetime | None) -> list[Entry]:
-    """Misses and compactions’ own calls of the period by cause."""
-    slots = MissSlot.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
-    if since is not None:
-        slots = slots.filter(slot_at__gte=since)
-    rows = slots.values("cause", "part").annotate(n=Sum("misses"), sent=Sum("tokens"), usd=Sum("cost_usd"))
-    return [Entry(r["cause"], r["part"], r["n"], r["sent"], r["usd"]) for r in rows.order_by()]
 
 
 def strip_of(parts: Ledger | None) -> sparks.Strip:
@@ -260,47 +204,33 @@ def strip_of(parts: Ledger | None) -> sparks.Strip:
     return sparks.strip([(name, int(usd * MICRO)) for name, usd in amounts.items()], height=18)
 
 
-def compactions_of(user: Viewer, scope: Scope, since: datetime | None) -> Compactions:
-    """Compactions of the period."""
-    rows = Compaction.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
-    if since is not None:
-        rows = rows.filter(at__gte=since)
-    done = Q(kind="compaction", state="completed")
-    known = done & Q(before_tokens__isnull=False, after_tokens__isnull=False)
-    return Compactions(
-        **rows.aggregate(
-            by_hand=Count("pk", filter=done & Q(trigger="manual")),
-            by_host=Count("pk", filter=done & Q(trigger="auto")),
-            trigger_unknown=Count("pk", filter=done & ~Q(trigger__in=("manual", "auto"))),
-            not_completed=Count("pk", filter=Q(kind="compaction") & ~Q(state="completed")),
-            grew=Count("pk", filter=known & Q(after_tokens__gt=F("before_tokens"))),
-            compared=Count("pk", filter=known),
-            cleared=Count("pk", filter=Q(kind="micro")),
-        )
+def state_of(user: Viewer, scope: Scope, now: datetime) -> tuple[State, tuple[Reason, ...]]:
+    """What is true whatever the period, and why the period's sums are lower bounds.
+
+    Few distinct lists of reasons stand for all sessions: they are counted in the database and added here.
+    """
+    mine = Session.objects.for_user(user).filter(team_id__in=scope.team.ids)
+    rows = mine.values("lower_bound").annotate(
+        inside=Count("pk", filter=active_since(scope.period.since(now))),
+        sessions=Count("pk"),
+        newest_at=Max("last_at"),
+        folded_at=Max("folded_at"),
+        waiting=Count("pk", filter=Q(revision__gt=F("folded_revision"), fold_error="")),
+        parked=Count("pk", filter=~Q(fold_error="")),
     )
-
-
-def reasons_of(user: Viewer, scope: Scope, now: datetime) -> tuple[Reason, ...]:
-    """Few distinct lists stand for all sessions: they are counted in the database and added here."""
-    sessions = in_scope(Session.objects.for_user(user), scope, now).exclude(lower_bound=[])
+    found = list(rows.order_by())
     cases: dict[str, tuple[int, int]] = {}
-    for row in sessions.values("lower_bound").annotate(n=Count("pk")).order_by():
+    for row in (row for row in found if row["inside"]):
         for code, times in words.counted_reasons(row["lower_bound"]):
             count, among = cases.get(code, (0, 0))
-            cases[code] = (count + times * row["n"], among + row["n"])
-    return tuple(Reason(count, among, words.lower_bound(code, count)) for code, (count, among) in sorted(cases.items()))
-
-
-def state_of(user: Viewer, scope: Scope) -> State:
-    """Numbers that do not depend on the period."""
-    return State(
-        **Session.objects.for_user(user)
-        .filter(team_id__in=scope.team.ids)
-        .aggregate(
-            sessions=Count("pk"),
-            newest_at=Max("last_at"),
-            folded_at=Max("folded_at"),
-            waiting=Count("pk", filter=Q(revision__gt=F("folded_revision"), fold_error="")),
-            parked=Count("pk", filter=~Q(fold_error="")),
-        )
+            cases[code] = (count + times * row["inside"], among + row["inside"])
+    state = State(
+        sessions=sum(row["sessions"] for row in found),
+        newest_at=max((row["newest_at"] for row in found if row["newest_at"]), default=None),
+        folded_at=max((row["folded_at"] for row in found if row["folded_at"]), default=None),
+        waiting=sum(row["waiting"] for row in found),
+        parked=sum(row["parked"] for row in found),
+    )
+    return state, tuple(
+        Reason(count, among, words.lower_bound(code, count)) for code, (count, among) in sorted(cases.items())
     )

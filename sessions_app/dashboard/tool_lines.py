@@ -7,7 +7,7 @@ from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.urls import reverse
 
 from sessions_app.dashboard.filters import in_scope
-from sessions_app.dashboard.overview import name_of
+from sessions_app.dashboard.names import name_of
 from sessions_app.dashboard.scope import Scope
 from sessions_app.kernel.points import BYTES_PER_TOKEN
 from sessions_app.models import Session, Thread, ToolUse, Viewer

@@ -1,8 +1,9 @@
 """Views of the pages: read the address, ask for one page, render it whole or in part."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,9 +20,11 @@ from sessions_app.dashboard.context_page import context_page
 from sessions_app.dashboard.discipline import discipline
 from sessions_app.dashboard.filters import filter_of
 from sessions_app.dashboard.overview import overview
+from sessions_app.dashboard.overview_live import live_of
 from sessions_app.dashboard.scope import link_suffix, scope_of
 from sessions_app.dashboard.session_list import session_list
 from sessions_app.dashboard.session_page import session_page
+from sessions_app.models import Session
 
 THEMES = ("light", "dark")
 THEME_COOKIE = "ecm_theme"
@@ -31,10 +34,12 @@ THEME_AGE = timedelta(days=365)
 @require_GET
 @login_required
 @cache_control(private=True, no_cache=True)
-@vary_on_cookie
+@vary_on_headers("HX-Target", "Cookie")
 def show_overview(request: HttpRequest) -> HttpResponse:
-    """What a team's period came to."""
+    """What a team's period came to; for htmx what is live alone."""
     now = clock.now()
+    if request.headers.get("HX-Target") == "now":
+        return _show_live(request, now)
     page = overview(request.user, scope_of(request.user, request.GET), now)
     wider = page.wider_period if "period" not in request.GET else None
     if wider:
@@ -43,6 +48,15 @@ def show_overview(request: HttpRequest) -> HttpResponse:
     billing = billing_of_teams(page.scope.team.ids, now)
     context = {"page": page, "scope": page.scope, "billing": billing, "here": "overview"}
     return render(request, "home/overview.html", context)
+
+
+def _show_live(request: HttpRequest, now: datetime) -> HttpResponse:
+    scope = scope_of(request.user, request.GET)
+    newest = (
+        Session.objects.for_user(request.user).filter(team_id__in=scope.team.ids).aggregate(newest_at=Max("last_at"))
+    )
+    context = {"live": live_of(request.user, scope, now), "state": newest, "scope": scope, "now": now}
+    return render(request, "home/live.html", context)
 
 
 @require_GET

@@ -1,9 +1,10 @@
 """Markers: moments at which something changed, set by hand or noticed; and figures before and after them."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Min, Sum
 
 from ecm_site.common.problems import DomainError
@@ -88,3 +89,55 @@ def _reads(marker: Marker, since: datetime, until: datetime) -> list[tuple[int, 
     prompt = F("uncached_input") + F("cache_read") + F("cache_write_5m") + F("cache_write_1h")
     rows = slots.values("session_id").annotate(read=Sum("cache_read"), whole=Sum(prompt)).filter(whole__gt=0)
     return [(row["read"], row["whole"]) for row in rows.order_by()]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A marker as it is shown, compared a week before and after."""
+
+    at: datetime
+    title: str
+    project: str
+    comparison: Comparison
+
+
+#: Of each marker its sessions: tokens read and tokens of the whole prompt, before and after.
+_NEWEST = """
+SELECT m.at, m.title, coalesce(p.name, ''), sides.read_before, sides.before, sides.read_after, sides.after
+FROM (
+    SELECT id, team_id, project_id, at, title FROM sessions_app_marker
+    WHERE team_id = ANY(%s) AND (%s::timestamptz IS NULL OR at >= %s) ORDER BY at DESC, id DESC LIMIT %s
+) m
+LEFT JOIN sessions_app_project p ON p.id = m.project_id
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(read_before), '{}') AS read_before, coalesce(array_agg(before), '{}') AS before,
+           coalesce(array_agg(read_after), '{}') AS read_after, coalesce(array_agg(after), '{}') AS after
+    FROM (
+        SELECT sum(cache_read) FILTER (WHERE slot_at < m.at)::bigint AS read_before,
+               sum(prompt) FILTER (WHERE slot_at < m.at)::bigint AS before,
+               sum(cache_read) FILTER (WHERE slot_at >= m.at)::bigint AS read_after,
+               sum(prompt) FILTER (WHERE slot_at >= m.at)::bigint AS after
+        FROM (
+            SELECT u.session_id, u.slot_at, u.cache_read,
+                   u.uncached_input + u.cache_read + u.cache_write_5m + u.cache_write_1h AS prompt
+            FROM sessions_app_usageslot u JOIN sessions_app_session s ON s.id = u.session_id
+            WHERE u.slot_at >= m.at - %s::interval AND u.slot_at < m.at + %s::interval
+              AND s.team_id = m.team_id AND (m.project_id IS NULL OR s.project_id = m.project_id)
+        ) slots GROUP BY session_id
+    ) sessions
+) sides ORDER BY m.at DESC, m.id DESC
+"""
+
+
+def newest(*, team_ids: Iterable[int], since: datetime | None, limit: int) -> list[Marked]:
+    """The newest markers of these teams, each compared as by `before_after`: one query for all."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NEWEST, [list(team_ids), since, since, limit, str(SPAN), str(SPAN)])
+        return [
+            Marked(at, title, project, compare(_pairs(read_before, before), _pairs(read_after, after)))
+            for at, title, project, read_before, before, read_after, after in cursor.fetchall()
+        ]
+
+
+def _pairs(read: Iterable[int | None], whole: Iterable[int | None]) -> list[tuple[int, int]]:
+    return [(part or 0, all_) for part, all_ in zip(read, whole, strict=True) if all_]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sessions_app.dashboard import findings
-from sessions_app.dashboard.findings import Dearest, Loss, OverviewFacts, SessionFacts
+from sessions_app.dashboard.findings import Dearest, Loss, OverviewBefore, OverviewFacts, SessionFacts
 from sessions_app.dashboard.ledger import Entry, ledger
 from sessions_app.dashboard.sentences import plain
 
@@ -71,29 +71,45 @@ TEAM = OverviewFacts(
 )
 
 
+BEFORE = OverviewBefore("the 7 days before", Decimal(50), Decimal(4), Decimal(1))
+NOTHING_LOST = {"avoidable_usd": Decimal(0), "unexplained_usd": Decimal(0)}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (
-            {},
-            "4 sessions cost $100.00. 7.5% of it, $7.50, was avoidable, first of all pauses over 5 minutes: $5.00.",
-        ),
-        ({"first_cause": ("caching is off", Decimal("7.5"))}, "$7.50, was avoidable: caching is off. 10.0% of calls"),
-        ({"first_cause": None}, "$7.50, was avoidable. 10.0% of calls"),
-        ({"unexplained_usd": Decimal(9)}, "9.0% of it, $9.00, was sent again without a known cause."),
-        ({"avoidable_usd": Decimal(0), "unexplained_usd": Decimal(0)}, "60.0% of it is one: billing · main."),
-        ({"is_lower_bound": True}, "4 sessions cost at least $100.00."),
+        ({}, "7.5% of what 4 sessions cost was avoidable: $7.50."),
+        ({"unexplained_usd": Decimal(9)}, "9.0% of what 4 sessions cost was sent again without a known cause: $9.00."),
+        (NOTHING_LOST, "4 sessions cost $100.00. 60.0% of it is one: billing · main."),
+        ({**NOTHING_LOST, "is_lower_bound": True}, "4 sessions cost at least $100.00."),
         ({"cost_usd": None}, "4 sessions without a known price."),
-        ({"high_calls": 0}, "No call came near the end of its window."),
-        ({"placed_calls": 0, "high_calls": 0}, "How full their contexts were is not known."),
     ],
 )
-def test_overview__the_largest_loss__leads(change: dict[str, Any], words: str) -> None:
-    assert words in plain(findings.of_overview(replace(TEAM, **change)))
+def test_overview__the_largest_loss__is_the_finding(change: dict[str, Any], words: str) -> None:
+    assert plain(findings.of_overview(replace(TEAM, **change))).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, "First of all pauses over 5 minutes: $5.00. 10.0% of calls were made in RED or CRITICAL."),
+        ({"first_cause": ("caching is off", Decimal("7.5"))}, "All of it: caching is off. 10.0% of calls"),
+        ({"first_cause": None}, "10.0% of calls"),
+        ({"first_cause": None, "before": BEFORE}, "In the 7 days before it was 8.0%, $4.00. 10.0% of calls"),
+        ({"unexplained_usd": Decimal(9), "before": BEFORE}, "In the 7 days before it was 2.0%, $1.00. 10.0%"),
+        ({"first_cause": None, "before": replace(BEFORE, avoidable_usd=Decimal(0))}, "In the 7 days before it was not"),
+        ({**NOTHING_LOST, "before": BEFORE}, "10.0% of calls"),
+        ({"first_cause": None, "high_calls": 0}, "No call came near the end of its window."),
+        ({"first_cause": None, "placed_calls": 0, "high_calls": 0}, "How full their contexts were is not known."),
+    ],
+)
+def test_overview__beside_the_finding__stand_cause_past_and_fullness(change: dict[str, Any], words: str) -> None:
+    assert plain(findings.beside_overview(replace(TEAM, **change))).startswith(words)
 
 
 def test_overview__numbers__are_links_to_their_parts() -> None:
-    links = {piece.text: piece.href for piece in findings.of_overview(TEAM) if piece.href}
+    said = (*findings.of_overview(TEAM), *findings.beside_overview(TEAM))
+    links = {piece.text: piece.href for piece in said if piece.href}
     assert links == {"4 sessions": "/sessions/", "$5.00": "#went", "$7.50": "#went", "10.0%": "/sessions/?zone=HIGH"}
 
 

@@ -29,14 +29,14 @@ def test_overview__the_recorded_story__shows_its_sums(world: World) -> None:
     recorded(world.one)
     text = words(page(world.users["viewer"], ALL))
     for expected in (
-        "1 session costs $1.43. 36.8% of it, $0.53, was sent again without a known cause.",
+        "36.8% of what 1 session cost was sent again without a known cause: $0.53.",
         "25.0% of calls were made in RED or CRITICAL.",
         "List prices. If you have a subscription, this is not your bill.",
         "Without cache $2.46 the cache saved $1.03",
         "GREEN 50.0% 4",
         "AMBER 25.0% 2",
         "RED 25.0% 2",
-        "by hand 1",
+        "by hand 1 by the host 0 Paid back 0 Not paid back 1 Left",
         "Nothing is known to be missing from these sums.",
     ):
         assert expected in text
@@ -118,7 +118,8 @@ def test_overview__compactions__by_trigger_and_end(world: World) -> None:
     compaction_in(session, number=3, at=NOW, state="failed")
     compaction_in(session, number=4, at=NOW, kind="micro")
     text = words(page(world.users["viewer"], ALL))
-    assert "Completed 2 by hand 1 by the host 1 Left the context larger 1 of 2 with both figures" in text
+    assert "Completed 2 by hand 1 by the host 1 Paid back 0 Not paid back 0 Not known 2" in text
+    assert "Left the context larger 1 of 2 with both figures" in text
     assert "Not completed 1" in text
     assert "Clearings 1" in text
 
@@ -132,6 +133,8 @@ def test_overview__a_period__counts_its_days_and_compares_with_the_ones_before(w
     found = overview(world.users["viewer"], scope_of(world.users["viewer"], {}), now)
     assert found.totals.cost_usd == Decimal("3.01")
     assert found.change == "50% more than in the 7 days before ($2.00)"
+    assert found.before is not None
+    assert (found.before.cost_usd, found.before.calls) == (Decimal(2), 1)
     assert len(found.days) == 7
     assert found.days[0].cost_usd == Decimal(3)
 
