@@ -1,5 +1,6 @@
 """What granian serves."""
 
+import gc
 import os
 import sys
 
@@ -9,3 +10,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ecm_site.settings")
 # A hook's thread asks the database a dozen times, and waits so long for its turn after each answer.
 sys.setswitchinterval(0.000_5)
 application = get_wsgi_application()
+# What is loaded by now stays: going through it again for every few hundred answers would hold each of them up.
+gc.collect()
+gc.freeze()

@@ -66,7 +66,8 @@ class ClaudeBundleView(APIView):
         bodies = [(self.parts[name], b"\n".join(map(msgspec.json.encode, told_by[name]))) for name in told_by]
         kept = ingest.receive_together(sender=sender, bodies=bodies, context=context, now=now)
         receipts = dict(zip(told_by, map(told, kept), strict=True))
-        return Response({"receipts": receipts, **_answered(request, self.host, bundle, started, now)})
+        answer = {"receipts": receipts, **_answered(request, self.host, bundle, started, now)}
+        return HttpResponse(msgspec.json.encode(answer), content_type="application/json")
 
 
 class CodexBundleView(ClaudeBundleView):

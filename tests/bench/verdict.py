@@ -90,8 +90,11 @@ class Load:
 
 
 def report(load: Load, floor: float) -> None:
-    """A row per kind of hook."""
-    for event, times in sorted(load.times.items()):
+    """A row per kind of hook, and one of all."""
+    rows = sorted(load.times.items())
+    if len(rows) > 1:
+        rows.append(("all hooks", [each for _, times in rows for each in times]))
+    for event, times in rows:
         ordered = sorted(times)
         middle, late = statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
         behind = dict(sorted(load.behind.get(event, Counter()).items())[:6])
