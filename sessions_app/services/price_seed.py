@@ -5,7 +5,7 @@ day, several tiers, or no price for text.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from importlib.metadata import version
@@ -17,7 +17,8 @@ from genai_prices.data import providers
 from sessions_app.kernel import names
 from sessions_app.kernel.money import EXACT
 from sessions_app.kernel.pricing import Price
-from sessions_app.services import price_extras
+from sessions_app.services import price_extras, price_history
+from sessions_app.services.price_history import Looked
 
 #: Whose own models are seeded; the first provider that names a model prices it.
 PROVIDERS = ("anthropic", "openai", "google", "x-ai", "deepseek", "moonshotai", "mistral", "zai", "minimax", "cursor")
@@ -39,29 +40,45 @@ class _UnsayableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Rows for all names of the package's models, and "model: reason" of what was left out."""
+    """Rows for all names of the package's models, and "model: reason" of what was left out.
+
+    `former` are rows of before, from the second source; `disagreements` says where it differs by more than 0.5%.
+    """
 
     prices: tuple[Price, ...]
+    former: tuple[Price, ...]
     left_out: tuple[str, ...]
+    disagreements: tuple[str, ...]
+
+    @property
+    def by_source(self) -> tuple[tuple[tuple[Price, ...], str], ...]:
+        """The rows with where they are from."""
+        return (self.prices, SOURCE), (self.former, price_history.SOURCE)
 
 
 def offer() -> Offer:
     """All rows that the installed package can fill."""
-    rows: dict[str, list[Price]] = {}
-    aliases: dict[str, list[Price]] = {}
+    rows: dict[str, Looked] = {}
+    aliases: dict[str, Looked] = {}
     left_out: list[str] = []
     for provider, model in _models():
         try:
-            dated = _dated_rows(provider, model)
+            looked = price_history.looked_up(_dated_rows(provider, model))
         except _UnsayableError as reason:
             left_out.append(f"{model.id}: {reason}")
             continue
-        rows.setdefault(dated[0].model, dated)
+        rows.setdefault(looked.rows[0].model, looked)
         for alias in _aliases(model.match):
-            aliases.setdefault(alias, dated)
-    for alias, dated in aliases.items():
-        rows.setdefault(alias, [replace(row, model=alias) for row in dated])
-    return Offer(tuple(row for name in sorted(rows) for row in rows[name]), tuple(left_out))
+            aliases.setdefault(alias, looked)
+    for alias, looked in aliases.items():
+        rows.setdefault(alias, looked.named(alias))
+    in_order = [rows[name] for name in sorted(rows)]
+    return Offer(
+        tuple(row for looked in in_order for row in looked.rows),
+        tuple(row for looked in in_order for row in looked.former),
+        tuple(left_out),
+        tuple(line for looked in in_order for line in looked.disagreements),
+    )
 
 
 def _models() -> Iterator[tuple[str, package.ModelInfo]]:

@@ -11,7 +11,7 @@ from django.db.models import Count, Max
 
 from sessions_app.kernel.pricing import Price, PriceBook
 from sessions_app.models import PriceRow
-from sessions_app.services import price_extras
+from sessions_app.services import price_extras, price_history
 
 _COLUMNS = tuple(f.name for f in fields(Price))
 
@@ -41,10 +41,10 @@ def seed(*, prices: Iterable[Price], source: str) -> Seeded:
         there = held.get((price.model, price.provider, price.valid_from))
         if there is None:
             fresh.append(price)
-        elif _compared(there) == _compared(price):
-            unchanged += 1
+        elif told := _differences(there, price):
+            differing.append(f"{price.model} from {price.valid_from:%Y-%m-%d}: {', '.join(told)}")
         else:
-            differing.append(f"{price.model} from {price.valid_from:%Y-%m-%d}")
+            unchanged += 1
     PriceRow.objects.bulk_create([PriceRow(**_values(p), source=source) for p in fresh], ignore_conflicts=True)
     transaction.on_commit(forget)
     return Seeded(len(fresh), unchanged, tuple(differing))
@@ -56,9 +56,18 @@ def _values(price: Price) -> dict[str, Any]:
     return values
 
 
-def _compared(price: Price) -> dict[str, Any]:
-    # The least cacheable prompt is no price, and older rows lack it.
-    return {name: value for name, value in _values(price).items() if name != "min_prefix"}
+def _differences(there: Price, offered: Price) -> list[str]:
+    """What the rows say differently, as far as it is money; prices within the tolerance of sources are the same."""
+    ours, theirs = _values(there), _values(offered)
+    # The least cacheable prompt is no price, and older rows lack it. A row ends where the next one begins.
+    names = [name for name in ours if name not in ("min_prefix", "valid_to") and _differs(ours[name], theirs[name])]
+    return [f"{name} {ours[name]}, offered {theirs[name]}" for name in names]
+
+
+def _differs(ours: object, theirs: object) -> bool:
+    if isinstance(ours, Decimal) and isinstance(theirs, Decimal):
+        return price_history.differs(ours, theirs)
+    return ours != theirs
 
 
 def stored() -> list[Price]:

@@ -1,5 +1,6 @@
 """Rows made from the price package give the package's own figures, call by call."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -7,7 +8,7 @@ import pytest
 
 from sessions_app.kernel.facts import Leaves
 from sessions_app.kernel.pricing import PriceBook
-from sessions_app.services import price_seed
+from sessions_app.services import price_history, price_seed, prices
 
 OFFER = price_seed.offer()
 BOOK = PriceBook(OFFER.prices)
@@ -104,3 +105,42 @@ def test_offer__rows_of_a_model__do_not_overlap() -> None:
     for row in OFFER.prices:
         assert row.model not in seen or seen[row.model] == row.valid_from
         seen[row.model] = row.valid_to
+
+
+def test_offer__price_changed_in_autumn__the_former_one_counts_before() -> None:
+    """Reads of claude-sonnet-5-5 cost twice as much in its first week (providers.md 2.4: a gap of the first source)."""
+    book = PriceBook((*OFFER.prices, *OFFER.former))
+    read = Leaves(cache_read=1_000_000)
+    for day, usd in ((6, "0.2"), (7, "0.1")):
+        charge = book.charge("claude-sonnet-5-5", datetime(2026, 10, day, 12, tzinfo=UTC), read)
+        assert charge is not None
+        assert charge.cost_usd == Decimal(usd)
+
+
+def test_offer__former_price_that_was_only_a_mistake_of_the_collection__is_not_taken() -> None:
+    """Before its launch day the collection held claude-haiku-4-5 at the price of another model."""
+    assert "claude-haiku-4-5" not in {row.model for row in OFFER.former}
+
+
+def test_offer__sources_disagree_by_more_than_half_a_percent__told_and_nothing_is_changed() -> None:
+    told = [line for line in OFFER.disagreements if line.startswith("kimi-k2-turbo-preview ")]
+    assert told[:2] == [
+        f"kimi-k2-turbo-preview from 2020-01-01: input 1.15 per million here, 2.4 in {price_history.SOURCE}",
+        f"kimi-k2-turbo-preview from 2020-01-01: output 8 per million here, 10 in {price_history.SOURCE}",
+    ]
+    assert not [line for line in OFFER.disagreements if line.startswith("claude-sonnet-4-5 ")]
+
+
+@pytest.mark.parametrize(("theirs", "is_told"), [("3.015", False), ("3.016", True), ("2.985", False), ("2.9", True)])
+def test_differs__by_half_a_percent__is_the_limit(theirs: str, is_told: bool) -> None:
+    assert price_history.differs(Decimal(3), Decimal(theirs)) is is_told
+
+
+@pytest.mark.django_db
+def test_seed__stored_row_says_otherwise__kept_and_told_with_both_figures() -> None:
+    row = next(row for row in OFFER.prices if row.model == "claude-opus-5-5")
+    prices.seed(prices=[replace(row, input=row.input * 2)], source="by hand")
+    seeded = prices.seed(prices=[row], source=price_seed.SOURCE)
+    assert (seeded.added, seeded.unchanged) == (0, 0)
+    assert seeded.differing == (f"claude-opus-5-5 from 1970-01-01: input {row.input * 2}, offered {row.input}",)
+    assert prices.seed(prices=[replace(row, input=row.input * Decimal("2.009"))], source="by hand").unchanged == 1

@@ -29,7 +29,8 @@ def test_seed__twice__adds_rows_once() -> None:
 def test_seed__other_price_of_a_known_row__is_told_and_not_written() -> None:
     prices.seed(prices=PINS[:1], source="pins")
     other = replace(PINS[0], input=Decimal(99))
-    assert prices.seed(prices=[other], source="pins").differing == ("claude-sonnet-4-5 from 1970-01-01",)
+    differing = prices.seed(prices=[other], source="pins").differing
+    assert differing == ("claude-sonnet-4-5 from 1970-01-01: input 3, offered 99",)
     assert PriceRow.objects.get().input == 3
 
 
@@ -64,9 +65,9 @@ def test_seed_prices__command__fills_the_book_from_the_package() -> None:
     out = StringIO()
     call_command("seed_prices", stdout=out)
     call_command("seed_prices", stdout=out)
-    first, second = out.getvalue().splitlines()
-    assert first.endswith("0 already there (genai-prices 0.2.3)")
-    assert second.startswith("0 price rows added")
+    told = [line for line in out.getvalue().splitlines() if not line.startswith("  sources disagree: ")]
+    assert told[0].endswith("0 already there (genai-prices 0.2.3)")
+    assert [line.partition(",")[0] for line in told[1:]] == ["1 price rows added", *2 * ["0 price rows added"]]
     book = prices.load_price_book()
     calls = (Leaves(3, 0, 28_403, 0, 120), Leaves(3, 28_403, 9_098, 0, 210))
     charges = [book.charge("claude-sonnet-4-5-20250929", AUTUMN, call) for call in calls]

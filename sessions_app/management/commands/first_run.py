@@ -30,7 +30,7 @@ class Command(BaseCommand):
             now=now,
         )
         folding.unpark()
-        seeded = prices.seed(prices=price_seed.offer().prices, source=price_seed.SOURCE)
+        seeded = [prices.seed(prices=rows, source=source) for rows, source in price_seed.offer().by_source]
         organisation_id = installed.organisation.pk
         # Where one person decides alone, nobody could approve; that is recorded with the policy.
         several = actors.approvers(organisation_id) > 1
@@ -44,7 +44,7 @@ class Command(BaseCommand):
             "ingest_key": installed.ingest_key,
             "admin_key": installed.admin_key,
             "team": installed.team.slug,
-            "prices_added": seeded.added,
-            "prices_differing": len(seeded.differing),
+            "prices_added": sum(each.added for each in seeded),
+            "prices_differing": sum(len(each.differing) for each in seeded),
         }
         self.stdout.write(json.dumps(told))
