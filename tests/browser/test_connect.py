@@ -1,19 +1,17 @@
 """Sources, Connect and keys in a real browser: axe, widths, the live tick, copying, and all of it without script."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import BrowserContext
 
 from sessions_app.models import Session
 from tests.browser.conftest import Opener
-from tests.browser.test_pages import PHONE, SEVERE, WIDE, watched
+from tests.browser.test_pages import WIDE, watched
 from tests.support.deliveries import deliver, fold_everything, transcripts
 from tests.support.world import World
 
 pytestmark = [pytest.mark.browser]
-ADDRESSES = ("/sources/", "/connect/", "/connect/keys/")
 
 
 def as_user(context: BrowserContext, world: World, name: str, url: str) -> None:
@@ -22,28 +20,6 @@ def as_user(context: BrowserContext, world: World, name: str, url: str) -> None:
     client.force_login(world.users[name])
     cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
     context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": url}])
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages__by_the_rules_of_axe__have_no_serious_fault(signed_in: Opener, story: Session, theme: str) -> None:
-    page = signed_in(viewport=WIDE, color_scheme=theme, bypass_csp=True).new_page()
-    found: list[str] = []
-    for address in ADDRESSES:
-        page.goto(address)
-        faults = Axe().run(page).response["violations"]
-        found += [f"{address} {f['id']}: {f['nodes'][0]['html'][:160]}" for f in faults if f["impact"] in SEVERE]
-    assert found == []
-
-
-@pytest.mark.parametrize("viewport", [PHONE, WIDE], ids=["phone", "wide"])
-def test_pages__at_any_width__neither_scroll_sideways_nor_complain(
-    signed_in: Opener, story: Session, viewport: dict[str, int]
-) -> None:
-    page, complaints = watched(signed_in(viewport=viewport))
-    for address in ADDRESSES:
-        page.goto(address)
-        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), address
-    assert complaints == []
 
 
 def test_tick__when_a_way_speaks__shows_it_without_a_click_and_else_stays(signed_in: Opener, world: World) -> None:

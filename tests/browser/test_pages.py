@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Dialog, Page
+from playwright.sync_api import BrowserContext, Dialog, Page, ViewportSize
 
 from sessions_app.models import Session
 from tests.browser.conftest import Opener
@@ -12,14 +11,9 @@ from tests.support.world import NOW, World, call_in, session_in
 
 pytestmark = [pytest.mark.browser]
 
-PHONE = {"width": 390, "height": 844}
-WIDE = {"width": 1440, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+WIDE: ViewportSize = {"width": 1440, "height": 900}
 SEVERE = ("serious", "critical")
-
-
-def addresses(story: Session) -> tuple[str, ...]:
-    """The key pages; the first shows what a team without sessions sees."""
-    return ("/?period=1d", "/?period=all", "/sessions/?period=all", f"/sessions/{story.pk}/")
 
 
 def watched(context: BrowserContext) -> tuple[Page, list[str]]:
@@ -31,29 +25,6 @@ def watched(context: BrowserContext) -> tuple[Page, list[str]]:
     )
     page.on("pageerror", lambda error: complaints.append(str(error)))
     return page, complaints
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages__by_the_rules_of_axe__have_no_serious_fault(signed_in: Opener, story: Session, theme: str) -> None:
-    # axe is injected, which the pages' own policy rightly forbids.
-    page = signed_in(viewport=WIDE, color_scheme=theme, bypass_csp=True).new_page()
-    found: list[str] = []
-    for address in addresses(story):
-        page.goto(address)
-        faults = Axe().run(page).response["violations"]
-        found += [f"{address} {f['id']}: {f['nodes'][0]['html'][:160]}" for f in faults if f["impact"] in SEVERE]
-    assert found == []
-
-
-@pytest.mark.parametrize("viewport", [PHONE, WIDE], ids=["phone", "wide"])
-def test_pages__at_any_width__neither_scroll_sideways_nor_complain(
-    signed_in: Opener, story: Session, viewport: dict[str, int]
-) -> None:
-    page, complaints = watched(signed_in(viewport=viewport))
-    for address in addresses(story):
-        page.goto(address)
-        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), address
-    assert complaints == []
 
 
 def test_pages__without_script__navigate_filter_sort_and_change_theme(signed_in: Opener, story: Session) -> None:

@@ -4,17 +4,16 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-import msgspec
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from sessions_app.dashboard.overview import OverviewPage, overview
 from sessions_app.dashboard.scope import scope_of
-from sessions_app.kernel.live_state import LiveState, Use
-from sessions_app.models import LiveThread, MissSlot, Session
+from sessions_app.models import MissSlot, Session
 from sessions_app.services import marking
-from tests.support.story import MODEL, priced, recorded
+from tests.support.live import live_in
+from tests.support.story import priced, recorded
 from tests.support.world import NOW, World, build, compaction_in, session_in, slot_in
 from tests.web.pages import client_of, page, words
 
@@ -30,20 +29,6 @@ def world(db: None) -> World:
 def seen(world: World, now: datetime, **parameters: str) -> OverviewPage:
     viewer = world.users["viewer"]
     return overview(viewer, scope_of(viewer, parameters), now)
-
-
-def live_in(
-    world: World, name: str, now: datetime, *, ago: timedelta, held: int = 100_000, ttl: int | None = 300
-) -> Session:
-    """A session whose last call was so long ago, with `held` tokens in its cache."""
-    session = session_in(world.one, name, at=now - ago, last_at=now - ago, branch=name)
-    at_ms = int((now - ago).timestamp() * 1000)
-    state = LiveState(
-        use=Use(at_ms, "m:1", at_ms, held, held, MODEL, "transcript"), written=(at_ms, ttl) if ttl else None
-    )
-    body = msgspec.json.encode(state).decode()
-    LiveThread.objects.create(session=session, thread="", state=body, updated_at=now)
-    return session
 
 
 def test_before__every_main_sum__has_its_counterpart(world: World) -> None:
@@ -97,7 +82,7 @@ def test_compactions__by_the_host__say_how_full_the_window_was_in_the_middle_hal
 def test_live__a_warm_session__says_when_it_goes_cold_and_what_that_costs(world: World) -> None:
     priced()
     now = datetime.now(UTC).replace(microsecond=0)
-    live_in(world, "warm", now, ago=timedelta(minutes=4))
+    live_in(world.one, "warm", now, ago=timedelta(minutes=4))
     line = seen(world, now).live.lines[0]
     assert (line.zone, line.percent, line.cache) == ("AMBER", "50.0%", "cold in 1:00")
     # 100,000 tokens, written again at 3.75 a million instead of read at 0.30.
@@ -112,7 +97,7 @@ def test_live__a_warm_session__says_when_it_goes_cold_and_what_that_costs(world:
 def test_live__a_cold_full_session__is_a_good_moment_to_compact(world: World) -> None:
     priced()
     now = datetime.now(UTC)
-    live_in(world, "cold", now, ago=timedelta(minutes=17), ttl=None)
+    live_in(world.one, "cold", now, ago=timedelta(minutes=17), ttl=None)
     line = seen(world, now).live.lines[0]
     assert line.cache == "cold since 12 min"
     assert line.is_ttl_assumed
@@ -121,8 +106,8 @@ def test_live__a_cold_full_session__is_a_good_moment_to_compact(world: World) ->
 
 def test_live__ended_old_or_of_others__is_not_live(world: World) -> None:
     now = datetime.now(UTC)
-    live_in(world, "old", now, ago=timedelta(minutes=31))
-    Session.objects.filter(pk=live_in(world, "ended", now, ago=timedelta(minutes=1)).pk).update(ended_at=now)
+    live_in(world.one, "old", now, ago=timedelta(minutes=31))
+    Session.objects.filter(pk=live_in(world.one, "ended", now, ago=timedelta(minutes=1)).pk).update(ended_at=now)
     session_in(world.two, "other", at=now)
     assert seen(world, now).live.count == 0
     assert "No session said anything in the last 30 minutes." in words(page(world.users["viewer"], "/"))
@@ -137,7 +122,7 @@ def test_live__without_a_reading__is_unknown_and_not_zero(world: World) -> None:
 
 def test_live__asked_for_alone__is_a_part_that_the_whole_page_holds(world: World) -> None:
     priced()
-    live_in(world, "warm", datetime.now(UTC), ago=timedelta(minutes=1))
+    live_in(world.one, "warm", datetime.now(UTC), ago=timedelta(minutes=1))
     part = page(world.users["viewer"], "/", **{"HX-Target": "now"})
     assert part.lstrip().startswith("<section")
     assert "<h1" not in part
@@ -172,7 +157,7 @@ def test_overview__with_everything_on_it__asks_at_most_twelve_queries(world: Wor
     priced()
     now = datetime.now(UTC)
     for number in range(12):
-        live_in(world, f"s{number}", now, ago=timedelta(minutes=number))
+        live_in(world.one, f"s{number}", now, ago=timedelta(minutes=number))
         marking.mark(team=world.one, at=now, kind="note", title=f"v{number}", project=None, by="", now=now)
     client = client_of(world.users["viewer"])
     # The price book is read once by each process.
