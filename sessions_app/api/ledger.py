@@ -23,7 +23,7 @@ from sessions_app.services import marking, pricing_rows
 LARGEST = 16_384
 MOST_ROWS = 1_000
 _MONEY = (*pricing_rows.RATES, "fast_multiplier", "web_search_usd")
-_PLAIN = ("id", "model", "provider", "above_tokens", "window", "min_prefix", "source", "revision", "added_by")
+_PLAIN = ("id", "model", "provider", "above_tokens", "window", "min_prefix", "hours", "source", "revision", "added_by")
 
 
 class PriceBody(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -49,6 +49,7 @@ class PriceBody(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     web_search_usd: Decimal | None = None
     window: int | None = None
     min_prefix: int | None = None
+    hours: str = ""
 
 
 class PricesView(APIView):

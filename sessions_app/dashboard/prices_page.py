@@ -63,7 +63,7 @@ def administered(user: Viewer) -> Organisation | None:
 def prices_page(user: Viewer, scope: Scope, parameters: Mapping[str, str], now: datetime) -> PricesPage:
     """The rows in force, filtered by a part of the name."""
     text = parameters.get("model", "").replace("\0", "").strip()[:120]
-    began = PriceRow.objects.filter(valid_from__lte=now)
+    began = PriceRow.objects.filter(valid_from__lte=now, hours="")
     if text:
         began = began.filter(model__icontains=names.normalise(text) or text)
     newest = began.order_by("model", "-valid_from", "-pk").distinct("model")

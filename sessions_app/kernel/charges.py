@@ -24,6 +24,13 @@ class Prices(Protocol):
         """The window that the model is known for."""
 
     def charge(
-        self, model: str, at: datetime, leaves: Leaves, *, fast: bool = False, web_searches: int = 0
+        self,
+        model: str,
+        at: datetime,
+        leaves: Leaves,
+        *,
+        ended: datetime | None = None,
+        fast: bool = False,
+        web_searches: int = 0,
     ) -> Charge | None:
         """The price of one call; None when the model has no price at that time."""

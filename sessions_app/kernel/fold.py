@@ -166,7 +166,9 @@ def _compacted_at(sequence: Sequence[Step]) -> dict[str, int]:
 def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, prices: Prices) -> CallFact:
     reading, started = call.reading, when(call.at_ms)
     fast = bool(reading.speed and reading.speed[1] == "fast")
-    charge = prices.charge(call.model, started, call.leaves, fast=fast, web_searches=reading.web_searches or 0)
+    ended = when(reading.ended_ms) if reading.ended_ms is not None else None
+    searches = reading.web_searches or 0
+    charge = prices.charge(call.model, started, call.leaves, ended=ended, fast=fast, web_searches=searches)
     if CONVENTION_SUSPECT in reading.flags or call.is_blind:
         charge = None
     elif call.purpose is Purpose.RECOUNT:
@@ -180,7 +182,7 @@ def _call_fact(call: OwnedCall, number: int, placed: points.Placed | None, price
         purpose=call.purpose,
         model=call.model,
         started_at=started,
-        ended_at=when(reading.ended_ms) if reading.ended_ms is not None else None,
+        ended_at=ended,
         leaves=call.leaves,
         reasoning=reading.reasoning,
         cost_usd=charge.cost_usd if charge else None,

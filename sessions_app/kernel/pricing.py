@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from sessions_app.kernel import names
+from sessions_app.kernel import hours, names
 from sessions_app.kernel.charges import Charge
 from sessions_app.kernel.facts import Leaves
 from sessions_app.kernel.money import EXACT
@@ -55,6 +55,8 @@ class Price:
     window: int | None = None
     #: The smallest prompt that is cached at all, in tokens; None where it is not known.
     min_prefix: int | None = None
+    #: Hours of the week at which it holds instead of the row without hours (kernel/hours.py); empty: at all hours.
+    hours: str = ""
     id: int | None = None
 
     def rates(self, prompt_tokens: int) -> Rates:
@@ -132,17 +134,26 @@ class PriceBook:
             model: sorted(group, key=lambda p: (p.valid_from, p.id or 0, p.provider)) for model, group in rows.items()
         }
         self._by_id = {p.id: p for group in self._rows.values() for p in group}
-        self._starts = {model: [p.valid_from for p in group] for model, group in self._rows.items()}
+        self._plain = {model: [p for p in group if not p.hours] for model, group in self._rows.items()}
+        self._timed = {model: [p for p in group if p.hours] for model, group in self._rows.items()}
+        self._starts = {model: [p.valid_from for p in group] for model, group in self._plain.items()}
 
     def __len__(self) -> int:
         return sum(map(len, self._rows.values()))
 
-    def price(self, model: str, at: datetime) -> Price | None:
-        """The row in force at `at`; None when the model is unpriced then."""
+    def price(self, model: str, at: datetime, ended: datetime | None = None) -> Price | None:
+        """The row in force at `at`; None when the model is unpriced then.
+
+        Where the hour decides, it is the one at which the call ended (DeepSeek: by completion time).
+        """
         for name in names.spellings(model):
             if name in self._rows:
-                return self._in_force(name, at)
+                return self._at_the_hour(name, ended or at) or self._in_force(name, at)
         return None
+
+    def _at_the_hour(self, name: str, at: datetime) -> Price | None:
+        begun = (p for p in reversed(self._timed[name]) if p.valid_from <= at and (not p.valid_to or at < p.valid_to))
+        return next((price for price in begun if hours.parsed(price.hours).hold(at)), None)
 
     def row(self, row_id: int | None) -> Price | None:
         """The row of this id."""
@@ -152,7 +163,7 @@ class PriceBook:
         begun = bisect_right(self._starts[name], at)
         if not begun:
             return None
-        price = self._rows[name][begun - 1]
+        price = self._plain[name][begun - 1]
         return None if price.valid_to is not None and at >= price.valid_to else price
 
     def window(self, model: str) -> int | None:
@@ -166,10 +177,17 @@ class PriceBook:
         return None
 
     def charge(
-        self, model: str, at: datetime, leaves: Leaves, *, fast: bool = False, web_searches: int = 0
+        self,
+        model: str,
+        at: datetime,
+        leaves: Leaves,
+        *,
+        ended: datetime | None = None,
+        fast: bool = False,
+        web_searches: int = 0,
     ) -> Charge | None:
         """Cost and uncached cost of one call with the id of the row; None when unpriced."""
-        price = self.price(model, at)
+        price = self.price(model, at, ended)
         if price is None:
             return None
         paid = cost(leaves, price, fast=fast, web_searches=web_searches)

@@ -31,6 +31,8 @@ class PriceRow(models.Model):
     window = models.PositiveIntegerField(null=True)
     #: The smallest prompt that is cached at all; null: as the built-in table says.
     min_prefix = models.PositiveIntegerField(null=True)
+    #: Hours of the week at which the row holds instead of the one without hours; empty: at all hours.
+    hours = models.TextField(blank=True)
     #: A later row of the same day corrects an earlier one; neither is changed.
     revision = models.PositiveSmallIntegerField(default=0)
     added_at = models.DateTimeField(null=True)
@@ -40,7 +42,9 @@ class PriceRow(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["model", "provider", "valid_from", "revision"], name="price_row_once"),
+            models.UniqueConstraint(
+                fields=["model", "provider", "valid_from", "hours", "revision"], name="price_row_once"
+            ),
             models.CheckConstraint(condition=Q(input__gte=0, output__gte=0), name="price_not_negative"),
             models.CheckConstraint(
                 condition=Q(valid_to__isnull=True) | Q(valid_to__gt=F("valid_from")), name="price_interval_forward"

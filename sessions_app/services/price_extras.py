@@ -3,6 +3,7 @@
 Taken from providers' published model tables in November 2026; checked by hand, changed by hand.
 """
 
+from datetime import UTC, datetime
 from decimal import Decimal
 
 #: Windows in tokens of models for which the package has none.
@@ -18,6 +19,15 @@ WINDOWS = {
 
 #: OpenAI counts the largest output into its window; what a prompt can fill is smaller.
 PROMPT_WINDOWS = {("openai", 1_050_000): 922_000, ("openai", 400_000): 272_000}
+
+#: DeepSeek's dear hours (https://api-docs.deepseek.com/quick_start/pricing): twice the price from Monday to Friday, but
+#: for public holidays in China (State Council, https://www.gov.cn/zhengce/content/202511/content_7047090.htm).
+PEAK_SPANS, PEAK_FACTOR = {(1, 4), (6, 10)}, Decimal(2)
+PEAK_SINCE = datetime(2026, 8, 16, 16, tzinfo=UTC)
+_HOLIDAYS = {9: (25, 26, 27), 10: (1, 2, 3, 4, 5, 6, 7)}
+PEAK_HOURS = "mon-fri 01:00-04:00 06:00-10:00 not " + " ".join(
+    f"2026-{month:02}-{day:02}" for month, days in _HOLIDAYS.items() for day in days
+)
 
 #: Long (12 h) writes as a multiple of the input price; shorter ones are in the package.
 LONG_WRITES = {

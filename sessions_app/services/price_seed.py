@@ -1,11 +1,11 @@
 """Price rows from the data of the package genai-prices. No network, no database.
 
-A model is left out (and so stays unpriced) where a row cannot say what it costs: prices by time of
-day, several tiers, or no price for text.
+A model is left out (and so stays unpriced) where a row cannot say what it costs: several tiers, no price
+for text, or prices by a time of day of which we know no rule.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from importlib.metadata import version
@@ -63,7 +63,10 @@ def offer() -> Offer:
     left_out: list[str] = []
     for provider, model in _models():
         try:
-            looked = price_history.looked_up(_dated_rows(provider, model))
+            dated = _dated_rows(provider, model)
+            peaks = _peak_rows(model, dated)
+            looked = price_history.looked_up(dated)
+            looked.rows.extend(peaks)
         except _UnsayableError as reason:
             left_out.append(f"{model.id}: {reason}")
             continue
@@ -104,14 +107,36 @@ def _aliases(match: object) -> Iterator[str]:
 def _dated_rows(provider: str, model: package.ModelInfo) -> list[Price]:
     """One row for each stretch of time in which the package's prices are the same."""
     constraints = [c.constraint for c in (model.prices if isinstance(model.prices, list) else ())]
-    if any(isinstance(c, package.TimeOfDateConstraint) for c in constraints):
-        raise _UnsayableError("priced by time of day")
     fast = [v.constraint for v in model.price_variants or () if v.when == {"speed": "fast"}]
     starts = sorted(
         {EARLIEST} | {_midnight(c) for c in (*constraints, *fast) if isinstance(c, package.StartDateConstraint)}
     )
     ends = [*starts[1:], None]
     return [_row(provider, model, start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def _peak_rows(model: package.ModelInfo, dated: list[Price]) -> list[Price]:
+    """Rows for the dear hours of the week; of those the package knows the time of day and no weekday."""
+    timed = [
+        (c.constraint.start_time.hour, c.constraint.end_time.hour, c.prices)
+        for c in (model.prices if isinstance(model.prices, list) else ())
+        if isinstance(c.constraint, package.TimeOfDateConstraint)
+    ]
+    if not timed:
+        return []
+    base = dated[-1]
+    factors = {_leaves(prices)[0].get("input", base.input) / base.input for _, _, prices in timed}
+    if {(start, end) for start, end, _ in timed} != price_extras.PEAK_SPANS or factors != {price_extras.PEAK_FACTOR}:
+        raise _UnsayableError("priced by time of day")
+    late = [row for row in dated if row.valid_to is None or row.valid_to > price_extras.PEAK_SINCE]
+    return [_at_peak(row) for row in late]
+
+
+def _at_peak(row: Price) -> Price:
+    dear = {leaf: getattr(row, leaf) for leaf in _LEAVES}
+    dear = {leaf: price * price_extras.PEAK_FACTOR for leaf, price in dear.items() if price is not None}
+    start = max(row.valid_from, price_extras.PEAK_SINCE)
+    return replace(row, valid_from=start, hours=price_extras.PEAK_HOURS, **dear)
 
 
 def _midnight(constraint: package.StartDateConstraint) -> datetime:

@@ -34,11 +34,11 @@ class Seeded:
 @transaction.atomic
 def seed(*, prices: Iterable[Price], source: str) -> Seeded:
     """Add rows that are missing. Rows that exist stay as they are, also where they differ."""
-    held = {(p.model, p.provider, p.valid_from): p for p in stored()}
+    held = {_place(p): p for p in stored()}
     fresh: list[Price] = []
     unchanged, differing = 0, list[str]()
     for price in prices:
-        there = held.get((price.model, price.provider, price.valid_from))
+        there = held.get(_place(price))
         if there is None:
             fresh.append(price)
         elif told := _differences(there, price):
@@ -48,6 +48,10 @@ def seed(*, prices: Iterable[Price], source: str) -> Seeded:
     PriceRow.objects.bulk_create([PriceRow(**_values(p), source=source) for p in fresh], ignore_conflicts=True)
     transaction.on_commit(forget)
     return Seeded(len(fresh), unchanged, tuple(differing))
+
+
+def _place(price: Price) -> tuple[object, ...]:
+    return price.model, price.provider, price.valid_from, price.hours
 
 
 def _values(price: Price) -> dict[str, Any]:

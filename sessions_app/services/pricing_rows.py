@@ -10,7 +10,7 @@ from django.db.models import Max, Sum
 
 from ecm_site.common.enqueue import enqueue_on_commit
 from ecm_site.common.problems import DomainError
-from sessions_app.kernel import names
+from sessions_app.kernel import hours, names
 from sessions_app.kernel.pricing import Price
 from sessions_app.models import Organisation, PriceRow, Repricing, UsageSlot
 from sessions_app.services.prices import load_price_book
@@ -34,7 +34,8 @@ def add(*, price: Price, source: str, by: str, now: datetime) -> Repricing:
         raise DomainError(
             "bad_source", "source says where the prices are from, in at most 120 characters.", pointer="source"
         )
-    same = PriceRow.objects.filter(model=price.model, provider=price.provider, valid_from=price.valid_from)
+    day = {"valid_from": price.valid_from, "hours": price.hours}
+    same = PriceRow.objects.filter(model=price.model, provider=price.provider, **day)
     held = same.aggregate(last=Max("revision"))["last"]
     values = {f.name: getattr(price, f.name) for f in fields(Price) if f.name != "id"}
     row = PriceRow.objects.create(
@@ -68,6 +69,7 @@ def _checked(price: Price) -> Price:
         raise DomainError("bad_valid_from", "valid_from is a time with a zone.", pointer="valid_from")
     if price.valid_to is not None and price.valid_to <= price.valid_from:
         raise DomainError("bad_valid_to", "valid_to is after valid_from.", pointer="valid_to")
+    _hours(price.hours)
     for name in (*RATES, "web_search_usd"):
         _usd(name, getattr(price, name), DECIMALS)
     _usd("fast_multiplier", price.fast_multiplier, MULTIPLIER_DECIMALS)
@@ -80,6 +82,17 @@ def _checked(price: Price) -> Price:
             "bad_above_tokens", "above_tokens says from where the above_ prices hold.", pointer="above_tokens"
         )
     return replace(price, model=model)
+
+
+def _hours(text: str) -> None:
+    try:
+        if len(text) > 1_000:
+            raise ValueError
+        if text:
+            hours.parsed(text)
+    except ValueError:
+        message = "hours are as mon-fri 01:00-04:00 06:00-10:00, in UTC; days that do not count stand behind not."
+        raise DomainError("bad_hours", message, pointer="hours") from None
 
 
 def _usd(name: str, amount: Decimal | None, decimals: int) -> None:

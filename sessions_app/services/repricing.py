@@ -85,5 +85,5 @@ def _changes(call: Call, book: PriceBook) -> bool:
         call.cache_write_unknown_ttl,
     )
     fast, searches = bool(evidence.get("fast")), int(evidence.get("web_searches", 0))
-    charge = book.charge(call.model, call.started_at, leaves, fast=fast, web_searches=searches)
+    charge = book.charge(call.model, call.started_at, leaves, ended=call.ended_at, fast=fast, web_searches=searches)
     return (charge.cost_usd if charge else None) != call.cost_usd

@@ -28,6 +28,9 @@ DECEMBER = datetime(2026, 12, 1, tzinfo=UTC)
         ("gemini-4-argon", DECEMBER, Leaves(4_700, 36_000, output=2_000), "0.066"),
         ("claude-opus-4-6", datetime(2026, 3, 1, tzinfo=UTC), Leaves(300_000), "3.00"),
         ("claude-opus-4-6", datetime(2026, 4, 1, tzinfo=UTC), Leaves(300_000), "1.50"),
+        ("deepseek-flash", datetime(2026, 11, 23, 12, tzinfo=UTC), Leaves(400, 8_600, output=300), "0.0002658"),
+        ("deepseek-flash", datetime(2026, 11, 23, 2, tzinfo=UTC), Leaves(400, 8_600, output=300), "0.0005316"),
+        ("deepseek-flash", datetime(2026, 11, 28, 2, tzinfo=UTC), Leaves(400, 8_600, output=300), "0.0002658"),
     ],
 )
 def test_offer__published_vector__costs_the_same(model: str, at: datetime, call: Leaves, usd: str) -> None:
@@ -41,9 +44,16 @@ def test_offer__model_that_nobody_prices__stays_unpriced(model: str) -> None:
     assert BOOK.price(model, AUTUMN) is None
 
 
-def test_offer__price_by_time_of_day__is_left_out_with_its_reason() -> None:
-    assert "deepseek-flash: priced by time of day" in OFFER.left_out
-    assert BOOK.price("deepseek-flash", AUTUMN) is None
+def test_offer__price_by_a_time_of_day_without_a_known_rule__is_left_out_with_its_reason() -> None:
+    assert "deepseek-chat: priced by time of day" in OFFER.left_out
+    assert BOOK.price("deepseek-chat", AUTUMN) is None
+
+
+def test_charge__call_over_the_edge_of_dear_hours__counts_by_its_end() -> None:
+    """DeepSeek decides by the time of completion (providers.md 1.8)."""
+    began, call = datetime(2026, 11, 23, 0, 59, tzinfo=UTC), Leaves(400, 8_600, output=300)
+    charges = [BOOK.charge("deepseek-flash", began, call, ended=began + timedelta(seconds=s)) for s in (59, 60)]
+    assert [charge.cost_usd for charge in charges if charge] == [Decimal("0.0002658"), Decimal("0.0005316")]
 
 
 def test_offer__recorded_story__is_priced_call_by_call() -> None:
@@ -102,7 +112,7 @@ def test_offer__every_price__fits_the_columns() -> None:
 
 def test_offer__rows_of_a_model__do_not_overlap() -> None:
     seen: dict[str, datetime | None] = {}
-    for row in OFFER.prices:
+    for row in (row for row in OFFER.prices if not row.hours):
         assert row.model not in seen or seen[row.model] == row.valid_from
         seen[row.model] = row.valid_to
 
