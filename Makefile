@@ -41,7 +41,7 @@ conformance: bootstrap ## every feed against the same demands, 100,000 mutations
 check: bootstrap ## formatting, lint, types, import arrows, templates, migrations, deployment
 	@tools/run-checks
 
-shots: bootstrap ## screenshots of the key pages of a running server into docs/screenshots: [ARGS="--team demo"]
+shots: bootstrap ## screenshots of all pages of a running server into var/shots, and those that docs show into docs: [ARGS="--team demo"]
 	@$(BIN)/python tools/shots.py $(ARGS)
 
 lock: bootstrap ## resolve pyproject.toml anew into requirements/
