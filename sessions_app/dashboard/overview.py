@@ -107,8 +107,7 @@ def overview(user: Viewer, scope: Scope, now: datetime) -> OverviewPage:
     rows = sums.rows_of(slots, scope, now)
     current = [row for row in rows if since is None or row["day"] >= since.date()]
     money = sums.totals_of(current, 0)
-    inside = slots if since is None else slots.filter(slot_at__gte=since)
-    dearest, sessions = dearest_of(inside, money.cost_usd)
+    dearest, sessions = dearest_of(scope, since, money.cost_usd)
     totals = replace(money, sessions=sessions)
     days = sums.days_of(current, None if since is None else since.date(), now.astimezone(UTC).date())
     state, reasons = sums.state_of(user, scope, now)

@@ -1,18 +1,15 @@
 """The sessions that cost most in a period, and how many there are."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
 
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum, Window
-from django.db.models.functions import JSONObject
+from django.db import connection
 
 from ecm_site.common import figures
 from sessions_app.dashboard import shapes
 from sessions_app.dashboard.names import session_name
-from sessions_app.models import Session, UsageSlot
+from sessions_app.dashboard.scope import Scope
 
 MOST_DEAREST = 5
 MICRO = Decimal(1_000_000)
@@ -32,35 +29,40 @@ class Dearest:
     width: str
 
 
-def dearest_of(slots: QuerySet[UsageSlot], whole: Decimal | None) -> tuple[tuple[Dearest, ...], int]:
+#: The names are looked up for the few lines alone; the window counts the groups before they are cut.
+_DEAREST = """
+SELECT top.session_id, p.name, s.branch, s.peak_zone, s.last_at, top.cost, top.calls, top.sessions
+FROM (
+    SELECT u.session_id, sum(u.cost_usd) AS cost, sum(u.calls + u.aux_calls) AS calls, count(*) OVER () AS sessions
+    FROM sessions_app_usageslot u JOIN sessions_app_session o ON o.id = u.session_id
+    WHERE o.team_id = ANY(%s) AND u.slot_at >= %s
+    GROUP BY u.session_id ORDER BY cost DESC NULLS LAST, u.session_id LIMIT %s
+) top
+JOIN sessions_app_session s ON s.id = top.session_id
+LEFT JOIN sessions_app_project p ON p.id = s.project_id
+ORDER BY top.cost DESC NULLS LAST, top.session_id
+"""
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def dearest_of(scope: Scope, since: datetime | None, whole: Decimal | None) -> tuple[tuple[Dearest, ...], int]:
     """(the sessions that cost most in the period, the dearest first; how many sessions there are): one query."""
-    of_session = Session.objects.filter(pk=OuterRef("session_id"))
-    named = JSONObject(project="project__name", branch="branch", zone="peak_zone", last="last_at")
-    rows = list(
-        slots.values("session_id")
-        .annotate(
-            cost=Sum("cost_usd"),
-            n=Sum("calls") + Sum("aux_calls"),
-            sessions=Window(Count("*")),
-            named=Subquery(of_session.values(named=named)),
+    with connection.cursor() as cursor:
+        cursor.execute(_DEAREST, [list(scope.team.ids), since or BEGINNING, MOST_DEAREST])
+        rows = cursor.fetchall()
+    largest = rows[0][5] if rows else None
+    found = tuple(
+        Dearest(
+            session_id=pk,
+            name=session_name(project, branch),
+            zone=zone,
+            last_at=last_at,
+            cost_usd=cost,
+            calls=calls,
+            percent=figures.percent_whole(int(cost * MICRO), int(whole * MICRO) if whole else None),
+            width=shapes.percent(float(cost / largest * 100)) if largest else "0%",
         )
-        .order_by(F("cost").desc(nulls_last=True), "session_id")[:MOST_DEAREST]
+        for pk, project, branch, zone, last_at, cost, calls, _ in rows
+        if cost is not None
     )
-    priced = [row for row in rows if row["cost"] is not None]
-    largest = priced[0]["cost"] if priced else None
-    found = tuple(_dearest(row, whole, largest) for row in priced)
-    return found, rows[0]["sessions"] if rows else 0
-
-
-def _dearest(row: Mapping[str, Any], whole: Decimal | None, largest: Decimal | None) -> Dearest:
-    named = row["named"]
-    return Dearest(
-        session_id=row["session_id"],
-        name=session_name(named["project"], named["branch"]),
-        zone=named["zone"],
-        last_at=datetime.fromisoformat(named["last"]) if named["last"] else None,
-        cost_usd=row["cost"],
-        calls=row["n"],
-        percent=figures.percent_whole(int(row["cost"] * MICRO), int(whole * MICRO) if whole else None),
-        width=shapes.percent(float(row["cost"] / largest * 100)) if largest else "0%",
-    )
+    return found, rows[0][7] if rows else 0
