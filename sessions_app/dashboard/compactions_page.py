@@ -122,6 +122,14 @@ def _finding(found: CompactionSums, scope: Scope) -> Sentence:
         )  # fmt: skip
     net = found.net_usd or Decimal()
     came = f"{figures.plural(found.paid_back, 'has', 'have')} paid back" if found.paid_back else "none has paid back"
+    if found.known < found.completed:
+        # What a few cost is not what all of them cost.
+        sure = figures.plural(found.surely_back, "other has", "others have")
+        return say(
+            "Of ", head, f" the cost of {found.known:,} is known: ", money(found.cost_usd, "#worth"), ", with ",
+            money(found.saved_usd, "#worth"), f" given back so far; {came}.",
+            f" {sure} surely paid back." if found.surely_back else "",
+        )  # fmt: skip
     verdict = "ahead" if net >= 0 else "behind"
     return say(
         head, " cost ", money(found.cost_usd, "#worth"), " and gave back ", money(found.saved_usd, "#worth"),

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from sessions_app.models import Clearing, Restoration
 from tests.support.deliveries import deliver, fold_everything, transcripts
 from tests.support.story import priced, recorded
-from tests.support.world import NOW, World, build, session_in
+from tests.support.world import NOW, World, build, compaction_in, session_in
 from tests.web.pages import client_of, page, words
 
 ALL = "/compactions/?period=all"
@@ -40,6 +40,15 @@ def test_compactions__transcripts_alone__cost_is_a_lower_bound(world: World) -> 
     text = words(page(world.users["viewer"], ALL))
     assert "1 compaction wrote $0.03 of new prefixes and made later calls $0.08 cheaper." in text
     assert "at least $0.03" in text
+
+
+def test_compactions__of_which_few_are_known__finding_speaks_of_those_alone(world: World) -> None:
+    session = recorded(world.one)
+    compaction_in(session, number=2, at=NOW)
+    compaction_in(session, number=3, at=NOW, rewrite_usd=1, saved_usd=9, summary_most_usd=2)
+    text = words(page(world.users["viewer"], ALL))
+    assert "Of 3 compactions the cost of 1 is known: $0.12, with $0.08 given back so far; none has paid back." in text
+    assert "1 other has surely paid back." in text
 
 
 def test_compactions__none__says_what_to_do(world: World) -> None:
