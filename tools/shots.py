@@ -27,7 +27,6 @@ MOST_HEIGHT = 2_700
 
 #: Pages that have one address.
 FIXED = {
-    "overview": "/",
     "sessions": "/sessions/",
     "compactions": "/compactions/",
     "points": "/compactions/points/",
@@ -104,6 +103,8 @@ def targets(page: Page, url: str, team: str, session: str) -> Iterator[tuple[str
     """(name, address) of all pages; without a session named, the dearest of the team is shown."""
     scope = f"period=30d&team={team}" if team else "period=30d"
     session = session or found(page, url, f"/sessions/?{scope}&sort=cost", "table.cards tbody th a")
+    # In its usual period, which has one before it.
+    yield "overview", f"/?team={team}" if team else "/"
     for name, path in FIXED.items():
         yield name, f"{path}{'&' if '?' in path else '?'}{scope}"
     if session:

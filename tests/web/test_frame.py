@@ -27,6 +27,13 @@ def test_templates__none_of_them__has_inline_script_or_style() -> None:
         assert "|safe" not in text, path
 
 
+def test_styles__colours__are_tokens_that_know_light_and_dark() -> None:
+    tokens, rules = (Path(settings.BASE_DIR) / "ecm_site/static/ecm/ecm.css").read_text().split("}", 1)
+    assert not re.search(r"#[0-9a-fA-F]{3,8}\b|rgba?\(|hsla?\(", rules)
+    assert re.findall(r": (#[0-9a-fA-F]+)", tokens) == []
+    assert "font-variant-numeric: tabular-nums" in rules
+
+
 def test_frame__every_page__forbids_what_is_not_its_own(world: World) -> None:
     session = session_in(world.one, "a")
     client = client_of(world.users["viewer"])
