@@ -22,8 +22,10 @@ def delivery_of(
 ) -> Delivery:
     """Hooks of a session, with the addresses that its answer may name."""
     holder, root = holder_of(request), request.build_absolute_uri(reverse("overview"))
+    sender = sender_of(request)
     return Delivery(
-        team_id=sender_of(request).team_id,
+        team_id=sender.team_id,
+        machine=sender.machine,
         organisation_id=holder.organisation_id if holder else 0,
         host=host,
         session=session,

@@ -14,7 +14,7 @@ from ecm_site.common import figures
 from sessions_app.dashboard.filters import in_scope
 from sessions_app.dashboard.scope import Scope
 from sessions_app.kernel.causes import Cause, Part
-from sessions_app.models import Clearing, MissSlot, Session, UsageSlot, Verdict, Viewer
+from sessions_app.models import Clearing, InstructionFile, MissSlot, Session, UsageSlot, Verdict, Viewer
 
 #: Prefixes that were sent again and read: fewer prove nothing.
 LEAST_REPEATS = 20
@@ -26,6 +26,7 @@ RULES = {
     "C-2": "what is generated stays byte for byte the same",
     "C-3": "nothing is cut from the front",
     "C-4": f"what is injected at a prompt stays within {MOST_INJECTED} tokens",
+    "Files": "instruction files are the same on every machine and change by commits",
 }
 #: Causes that break a rule, as the provider or a record proves them.
 _BREAKS = {"C-1": (Cause.TOOLS, Cause.SYSTEM, Cause.CACHE_KEY), "C-2": (Cause.MESSAGES,)}
@@ -102,7 +103,7 @@ type _Row = Mapping[str, Any]
 
 
 def discipline(user: Viewer, scope: Scope, now: datetime) -> DisciplinePage:
-    """The page of a scope: six queries, whatever the size."""
+    """The page of a scope: eight queries, whatever the size."""
     sessions = in_scope(Session.objects.for_user(user), scope, now).order_by()
     name = "session__project__name"
     slots = UsageSlot.objects.filter(session__in=sessions)
@@ -126,6 +127,7 @@ def discipline(user: Viewer, scope: Scope, now: datetime) -> DisciplinePage:
             since=Min("at", filter=Q(injected_tokens__gt=MOST_INJECTED)),
         )
     }
+    files = _files(sessions)
     dearest = sorted(repeats, key=lambda project: -(repeats[project]["c"] or 0))[:MOST_PROJECTS]
     lines = tuple(
         DisciplineLine(
@@ -135,6 +137,7 @@ def discipline(user: Viewer, scope: Scope, now: datetime) -> DisciplinePage:
                 _prefix("C-2", repeats[project], broken[project]),
                 _front(repeats[project], cut.get(project)),
                 _injected(said.get(project)),
+                files.get(project, _NO_FILES),
             ),
         )
         for project in dearest
@@ -177,6 +180,36 @@ def _injected(said: _Row | None) -> Finding:
         said["since"],
         count=f"n = {said['n']:,}",
     )
+
+
+_NO_FILES = Finding("Files", "unknown", "no client told of them; ecm connect does, from Claude Code 2.1.69 on")
+
+
+def _files(sessions: QuerySet[Session]) -> dict[str | None, Finding]:
+    """Instruction files of projects: changed without a commit, or unlike on machines at one commit."""
+    name = "session__project__name"
+    told = InstructionFile.objects.filter(session__in=sessions, kind="project")
+    seen = told.values(name).annotate(
+        n=Count("name", distinct=True),
+        machines=Count("machine", distinct=True),
+        loose=Count("digest", distinct=True, filter=Q(committed=False)),
+        since=Min("at", filter=Q(committed=False)),
+    )
+    places = told.exclude(head="").values(name, "name", "head")
+    pairs = places.annotate(d=Count("digest", distinct=True), m=Count("machine", distinct=True), since=Min("at"))
+    unlike = {row[name]: row for row in pairs.filter(d__gt=1, m__gt=1).order_by("-since")}
+    return {row[name]: _file_finding(row, unlike.get(row[name])) for row in seen}
+
+
+def _file_finding(seen: _Row, unlike: _Row | None) -> Finding:
+    told = [f"{figures.plural(seen['loose'], 'content')} in no commit"] if seen["loose"] else []
+    if unlike is not None:
+        told.append(f"{unlike['name']} differs between {unlike['m']} machines at commit {unlike['head'][:7]}")
+    if told:
+        moments = [row["since"] for row in (seen, unlike) if row is not None and row["since"] is not None]
+        return Finding("Files", "breached", "; ".join(told), min(moments))
+    n, machines = figures.plural(seen["n"], "file"), figures.plural(seen["machines"], "machine")
+    return Finding("Files", "holds", f"{n}, the same on {machines}", count=f"n = {seen['n']}")
 
 
 def _tier(sessions: QuerySet[Session], *, is_told: bool) -> Tier | None:

@@ -19,6 +19,7 @@ HTTP_EVENTS = (
     "PostCompact",
     "Stop",
     "SessionEnd",
+    "ConfigChange",
 )
 COMMAND_EVENTS = {"SessionStart": "", "PreCompact": "?as=text"}
 HOOKS, STATUS, LOGS = "/api/v1/hooks/claude-code", "/api/v1/statusline/claude-code", "/otlp"

@@ -2,7 +2,7 @@
 
 from sessions_app.models.facts import ImportedFile, ReadingRow, VaultRecord
 from sessions_app.models.keys import ApiKey, EntryLink, KeyKind
-from sessions_app.models.ledger import AcceptedLoss, Marker
+from sessions_app.models.ledger import AcceptedLoss, InstructionFile, Marker
 from sessions_app.models.live import LiveThread
 from sessions_app.models.price import PriceRow, Repricing
 from sessions_app.models.projections import Call, Clearing, Compaction, MissSlot, Thread, ToolUse, UsageSlot
@@ -23,6 +23,7 @@ __all__ = [
     "EntryLink",
     "Host",
     "ImportedFile",
+    "InstructionFile",
     "KeyKind",
     "LiveThread",
     "Marker",

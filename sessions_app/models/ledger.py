@@ -5,6 +5,7 @@ from typing import Self
 from django.db import models
 from django.db.models import F, Q
 
+from sessions_app.models.session import Session
 from sessions_app.models.tenancy import Project, Role, Team, Viewer
 
 
@@ -74,3 +75,28 @@ class Marker(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class InstructionFile(models.Model):
+    """An instruction file as a session loaded it: digest and size, never text or path.
+
+    `committed`: whether git has it as it is, null where it is in no commit; `head` the commit that was checked out.
+    """
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="instruction_files")
+    kind = models.CharField(max_length=8)
+    name = models.CharField(max_length=40)
+    digest = models.CharField(max_length=16)
+    bytes = models.PositiveIntegerField()
+    committed = models.BooleanField(null=True)
+    head = models.CharField(max_length=12, blank=True)
+    machine = models.CharField(max_length=12, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "kind", "name", "digest"], name="instruction_file_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.digest}"

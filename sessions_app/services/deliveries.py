@@ -10,8 +10,8 @@ from django.utils.dateparse import parse_datetime
 
 #: A drill that lasts longer is none.
 LONGEST_DRILL = timedelta(minutes=60)
-#: Hooks that tell of a compaction.
-BRACKET = frozenset(("PreCompact", "PostCompact", "SessionStart"))
+#: Hooks that tell of a compaction, or of what surrounds the session.
+TELLING = frozenset(("PreCompact", "PostCompact", "SessionStart", "ConfigChange", "InstructionsLoaded"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class Delivery:
     link: str
     session_link: str
     started: float
+    machine: str = ""
     waits: bool = False
     is_host: bool = False
     drill: Mapping[str, Any] | None = None
@@ -61,8 +62,8 @@ class Delivery:
 
     @property
     def is_telling(self) -> bool:
-        """Whether it tells of a compaction, or of what was printed."""
-        return bool(self.printed or self.survival) or any(entry.event in BRACKET for entry in self.entries)
+        """Whether it tells of a compaction, of what surrounds the session, or of what was printed."""
+        return bool(self.printed or self.survival) or any(entry.event in TELLING for entry in self.entries)
 
 
 def drill_of(raw: Mapping[str, Any] | None, now: datetime) -> dict[str, int] | None:

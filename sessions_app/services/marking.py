@@ -10,7 +10,7 @@ from django.db.models import F, Min, Sum
 from ecm_site.common.problems import DomainError
 from policy_app.models import Version
 from sessions_app.kernel.before_after import Comparison, compare
-from sessions_app.models import Marker, Project, SourceRow, Team, UsageSlot
+from sessions_app.models import Marker, Project, Session, SourceRow, Team, UsageSlot
 
 KINDS = ("note", "config", "host_version", "model", "policy")
 #: So long before and after a marker is compared.
@@ -41,6 +41,14 @@ def notice(*, now: datetime) -> int:
     """Markers for what the records themselves show: new host versions, first uses of a model, published policies."""
     found = [*_versions(now), *_models(now), *_policies(now)]
     return len(Marker.objects.bulk_create(found, ignore_conflicts=True))
+
+
+def noticed(*, session: Session, title: str, at: datetime) -> None:
+    """A marker for a change of what surrounds sessions, as a hook told it; told by many at once it is one."""
+    hour = at.replace(minute=0, second=0, microsecond=0)
+    marker = _marker(session.team_id, at, "config", title, at)
+    marker.project, marker.key = session.project, f"config:{hour:%Y-%m-%dT%H}:{title}"[:MOST_TITLE]
+    Marker.objects.bulk_create([marker], ignore_conflicts=True)
 
 
 def _versions(now: datetime) -> Iterable[Marker]:

@@ -9,7 +9,7 @@ from policy_app.services.pinning import LivePins
 from sessions_app.feeds.husk_strings import kept_id
 from sessions_app.kernel.trail import Trail
 from sessions_app.models import Restoration, Session, Standing, Verdict
-from sessions_app.services import bracket, considering, dialects, judging, living, verdicts
+from sessions_app.services import bracket, considering, dialects, instructions, judging, living, verdicts
 from sessions_app.services.considering import Considered, Known
 from sessions_app.services.deliveries import Delivery, Entry
 from sessions_app.services.judging import Hook, Said
@@ -61,6 +61,11 @@ class Turn:
                 restoration = self._started_again(entry)
             elif entry.event == "PostCompact":
                 bracket.note_end(session=self.session, at_ms=entry.at_ms, trigger=entry.text("trigger"))
+            elif entry.event == "InstructionsLoaded":
+                machine = self.delivery.machine
+                instructions.note(session=self.session, payload=entry.payload, machine=machine, at_ms=entry.at_ms)
+            elif entry.event == "ConfigChange":
+                instructions.note_settings(session=self.session, payload=entry.payload, at_ms=entry.at_ms)
         for told, at_ms in self.delivery.survival:
             bracket.note_survival(session=self.session, told=told, at_ms=at_ms)
         for told in self.delivery.printed:

@@ -1,5 +1,6 @@
 """The hook: in time, silent and exactly once, whatever the server does; nothing that was said leaves the machine."""
 
+import hashlib
 import json
 import socket
 import subprocess
@@ -357,3 +358,43 @@ def test_client__each_python__hook_and_status_work(python: str, home: Home) -> N
         assert home.run("hook", "claude-code", given=payload(home), python=python).returncode == 0
         assert [len(b["lines"]) for b in border.bundles] == [1]
         assert "RED" in home.run("status", given=samples()[1], python=python).stdout
+
+
+@pytest.mark.parametrize("state", ["committed", "changed", "in no commit"])
+def test_hook__instructions_loaded__digest_size_and_whether_git_has_it(state: str, home: Home, tmp_path: Path) -> None:
+    repository = tmp_path / "acme-api"
+    repository.mkdir()
+    git = ["git", "-C", str(repository), "-c", "user.name=T", "-c", "user.email=t@example.org"]
+    file = repository / "CLAUDE.md"
+    file.write_text("CANARY: always use tabs\n")
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    if state != "in no commit":
+        subprocess.run([*git, "add", "CLAUDE.md"], check=True)
+        subprocess.run([*git, "commit", "-q", "-m", "second"], check=True)
+    if state == "changed":
+        file.write_text("CANARY: always use spaces\n")
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout[:12]
+    given = {
+        "session_id": "s",
+        "hook_event_name": "InstructionsLoaded",
+        "memory_type": "Project",
+        "load_reason": "session_start",
+        "file_path": str(file),
+        "cwd": str(repository),
+    }
+    with server() as border:
+        home.configure(border.url)
+        done = home.run("hook", "claude-code", given=json.dumps(given))
+        assert (done.returncode, done.stdout) == (0, "")
+        [sent] = [h["payload"] for b in border.bundles for h in b["hooks"]]
+    assert sent["memory_type"] == "Project"
+    assert sent["instructions"] == {
+        "name": "CLAUDE.md",
+        "digest": hashlib.sha256(file.read_bytes()).hexdigest()[:16],
+        "bytes": len(file.read_bytes()),
+        "head": head,
+        "committed": {"committed": True, "changed": False, "in no commit": None}[state],
+    }
+    assert "CANARY" not in json.dumps(border.bundles)
+    assert str(repository) not in json.dumps(border.bundles)

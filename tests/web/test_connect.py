@@ -160,6 +160,7 @@ def test_snippet__as_pasted__is_valid_and_reports_by_every_hook(world: World) ->
         "PostCompact",
         "Stop",
         "SessionEnd",
+        "ConfigChange",
     }
     handlers = {event: groups[0]["hooks"][0] for event, groups in value["hooks"].items()}
     # Seen on the host: SessionStart fires no http hook, and PreCompact gives the body to the summariser.
