@@ -25,7 +25,7 @@ _HEAD = re.compile(r"[0-9a-f]{12}")
 
 
 def note(*, session: Session, payload: Mapping[str, Any], machine: str, at_ms: int) -> None:
-    """Keep what a client told of an instruction file that was loaded; a digest that is news is a marker."""
+    """Keep what a client told of an instruction file that was loaded."""
     told, kind = payload.get("instructions"), str(payload.get("memory_type", "")).lower()
     if not isinstance(told, dict) or kind not in KINDS:
         return
@@ -33,7 +33,7 @@ def note(*, session: Session, payload: Mapping[str, Any], machine: str, at_ms: i
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest) or type(size) is not int or size < 0:
         return
     name, committed = told.get("name"), told.get("committed")
-    row, is_new = InstructionFile.objects.get_or_create(
+    InstructionFile.objects.get_or_create(
         session=session,
         kind=kind,
         name=name if name in NAMES else OTHER,
@@ -46,17 +46,6 @@ def note(*, session: Session, payload: Mapping[str, Any], machine: str, at_ms: i
             "at": _moment(at_ms),
         },
     )
-    if is_new and kind == "project" and session.project is not None and _is_change(row):
-        marking.noticed(session=session, title=f"{row.name} of {session.project.name} changed", at=row.at)
-
-
-def _is_change(row: InstructionFile) -> bool:
-    """Whether the newest digest before it, on the same machine, was another one."""
-    same = InstructionFile.objects.filter(
-        session__project=row.session.project_id, kind=row.kind, name=row.name, machine=row.machine, at__lt=row.at
-    )
-    before = same.order_by("-at").values_list("digest", flat=True).first()
-    return before is not None and before != row.digest
 
 
 def note_settings(*, session: Session, payload: Mapping[str, Any], at_ms: int) -> None:

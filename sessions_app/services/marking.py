@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
-from django.db.models import F, Min, Sum
+from django.db.models import F, Min, Sum, Window
+from django.db.models.functions import Lag
 
 from ecm_site.common.problems import DomainError
 from policy_app.models import Version
 from sessions_app.kernel.before_after import Comparison, compare
-from sessions_app.models import Marker, Project, Session, SourceRow, Team, UsageSlot
+from sessions_app.models import InstructionFile, Marker, Project, Session, SourceRow, Team, UsageSlot
 
 KINDS = ("note", "config", "host_version", "model", "policy")
 #: So long before and after a marker is compared.
 SPAN = timedelta(days=7)
 MOST_TITLE = 200
+_FILE = ("name", "at", "digest", "before")
 
 
 @transaction.atomic
@@ -38,17 +40,38 @@ def mark(
 
 
 def notice(*, now: datetime) -> int:
-    """Markers for what the records themselves show: new host versions, first uses of a model, published policies."""
-    found = [*_versions(now), *_models(now), *_policies(now)]
+    """Markers for what the records themselves show.
+
+    New host versions, first uses of a model, published policies, instruction files that changed.
+    """
+    found = [*_versions(now), *_models(now), *_policies(now), *_instructions(now)]
     return len(Marker.objects.bulk_create(found, ignore_conflicts=True))
 
 
 def noticed(*, session: Session, title: str, at: datetime) -> None:
     """A marker for a change of what surrounds sessions, as a hook told it; told by many at once it is one."""
-    hour = at.replace(minute=0, second=0, microsecond=0)
-    marker = _marker(session.team_id, at, "config", title, at)
-    marker.project, marker.key = session.project, f"config:{hour:%Y-%m-%dT%H}:{title}"[:MOST_TITLE]
+    marker = _of_surroundings(session.team_id, session.project_id, title, at, at)
     Marker.objects.bulk_create([marker], ignore_conflicts=True)
+
+
+def _of_surroundings(team_id: int, project_id: int | None, title: str, at: datetime, now: datetime) -> Marker:
+    marker = _marker(team_id, at, "config", title, now)
+    marker.project_id, marker.key = project_id, f"config:{at:%Y-%m-%dT%H}:{title}"[:MOST_TITLE]
+    return marker
+
+
+def _instructions(now: datetime) -> Iterable[Marker]:
+    """Instruction files of a project that the same machine loaded otherwise the time before.
+
+    Looked for afterwards: when the file is loaded, nobody knows yet which project the session is of.
+    """
+    rows = InstructionFile.objects.filter(kind="project", session__project__isnull=False, at__gte=now - SPAN)
+    place = ("session__project_id", "name", "machine")
+    told = rows.annotate(before=Window(Lag("digest"), partition_by=place, order_by=("at", "id")))
+    for row in told.values("session__team_id", "session__project_id", "session__project__name", *_FILE).order_by("at"):
+        if row["before"] not in (None, row["digest"]):
+            title = f"{row['name']} of {row['session__project__name']} changed"
+            yield _of_surroundings(row["session__team_id"], row["session__project_id"], title, row["at"], now)
 
 
 def _versions(now: datetime) -> Iterable[Marker]:

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from sessions_app.models import InstructionFile, Marker, Project, Session
+from sessions_app.services import marking
 from tests.support.story import recorded
 from tests.support.world import NOW, World, build
 from tests.web.pages import page, words
@@ -57,6 +59,7 @@ def test_note__same_file_again__one_row_and_it_holds(client: Client, world: Worl
         send(client, world, name, loaded(OLD))
         send(client, world, name, loaded(OLD))
     assert InstructionFile.objects.count() == 2
+    marking.notice(now=timezone.now())
     assert not Marker.objects.exists()
 
 
@@ -64,7 +67,11 @@ def test_note__changed_without_a_commit__a_marker_and_a_breach(client: Client, w
     for name, digest, committed in (("s1", OLD, True), ("s2", NEW, False)):
         session_of(world, name)
         send(client, world, name, loaded(digest, committed=committed))
-    assert [(m.kind, m.title) for m in Marker.objects.all()] == [("config", "CLAUDE.md of acme-api changed")]
+    for _ in range(2):
+        marking.notice(now=timezone.now())
+    [marker] = Marker.objects.all()
+    assert (marker.kind, marker.title) == ("config", "CLAUDE.md of acme-api changed")
+    assert marker.project is not None
 
 
 def test_discipline__unlike_on_two_machines_at_one_commit__breached(client: Client, world: World) -> None:
@@ -72,6 +79,7 @@ def test_discipline__unlike_on_two_machines_at_one_commit__breached(client: Clie
     for name, digest, machine in (("s1", OLD, "a" * 12), ("s2", NEW, "b" * 12)):
         session_of(world, name)
         send(client, world, name, loaded(digest), machine=machine)
+    marking.notice(now=timezone.now())
     assert not Marker.objects.filter(kind="config").exists(), "two machines are no change in time"
     text = words(page(world.users["viewer"], PAGE))
     assert "CLAUDE.md differs between 2 machines at commit abcdef0" in text
