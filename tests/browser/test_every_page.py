@@ -81,7 +81,7 @@ def test_every_page__in_both_themes_and_widths__has_no_serious_fault(world: Worl
     assert found == []
 
 
-def test_login__in_both_themes_and_widths__has_no_serious_fault(
+def test_login_and_refusal__in_both_themes_and_widths__has_no_serious_fault(
     world: World, browser: Browser, live_server: LiveServer
 ) -> None:
     context = browser.new_context(base_url=live_server.url)
@@ -89,6 +89,9 @@ def test_login__in_both_themes_and_widths__has_no_serious_fault(
     page.goto("/login")
     assert faults(page, "/login") == []
     assert complaints == []
+    # What answers instead of a page; the browser complains of its status, rightly.
+    page.goto("/enter/no-such-link")
+    assert faults(page, "/enter/") == []
     context.close()
 
 

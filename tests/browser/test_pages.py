@@ -1,12 +1,13 @@
 """The pages in a real browser: rules of accessibility, no sideways scrolling, no error, no script needed."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import BrowserContext, Dialog, Page, ViewportSize
 
 from sessions_app.models import Session
 from tests.browser.conftest import Opener
+from tests.support.live import live_in
 from tests.support.world import NOW, World, call_in, session_in
 
 pytestmark = [pytest.mark.browser]
@@ -113,6 +114,24 @@ def test_frame__on_a_phone_without_script__takes_two_rows_and_opens_the_pages(
     page.wait_for_url("**/sessions/**")
     page.click("button:has-text('Keys')")
     assert page.is_visible("#keys >> text=Keys on every page")
+
+
+def test_overview__what_is_live__asks_for_itself_and_keeps_the_rest(signed_in: Opener, world: World) -> None:
+    session = live_in(world.one, "live", datetime.now(UTC), ago=timedelta(minutes=2))
+    page, complaints = watched(signed_in(viewport=WIDE))
+    page.clock.install()
+    page.goto("/")
+    page.focus(f"#now-{session.pk}")
+    page.evaluate("document.querySelector('h1').dataset.mine = 'stays'")
+    live_in(world.one, "another", datetime.now(UTC), ago=timedelta(minutes=1))
+    page.clock.fast_forward(31_000)
+    page.wait_for_selector("#now >> text=2 sessions in the last 30 minutes")
+    assert page.evaluate("document.querySelector('h1').dataset.mine") == "stays"
+    assert page.evaluate("document.activeElement.id") == f"now-{session.pk}"
+    Session.objects.update(ended_at=datetime.now(UTC))
+    page.clock.fast_forward(31_000)
+    page.wait_for_selector("#now >> text=No session said anything in the last 30 minutes.")
+    assert complaints == []
 
 
 def test_keyboard__the_first_tab__offers_to_skip_to_the_content(signed_in: Opener, story: Session) -> None:
