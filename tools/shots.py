@@ -106,13 +106,20 @@ def targets(page: Page, url: str, team: str, session: str) -> Iterator[tuple[str
     # In its usual period, which has one before it.
     yield "overview", f"/?team={team}" if team else "/"
     for name, path in FIXED.items():
-        yield name, f"{path}{'&' if '?' in path else '?'}{scope}"
+        address = f"{path}{'&' if '?' in path else '?'}{scope}"
+        yield name, address if is_there(page, url + address) else ""
     if session:
         yield "session", session
         yield "verdict", found(page, url, session, "main a[href^='/v/']")
     for example in EXAMPLES:
         href = found(page, url, f"{example.start}?{scope}", example.selector)
         yield example.name, f"{href.removesuffix('review')}{example.rest}" if href else ""
+
+
+def is_there(page: Page, address: str) -> bool:
+    """Whether a page answers."""
+    answer = page.goto(address)
+    return answer is not None and answer.status == 200
 
 
 def found(page: Page, url: str, start: str, selector: str) -> str:
@@ -132,10 +139,7 @@ def shoot(browser: Browser, state: StorageState, url: str, shown: dict[str, str]
             )
             page = context.new_page()
             for name, path in shown.items():
-                answer = page.goto(url + path)
-                if answer is None or answer.status != 200:
-                    sys.stdout.write(f"  {name}: {path} answers {answer.status if answer else 'nothing'}\n")
-                    continue
+                page.goto(url + path)
                 made.append(out / f"{name}-{width_name}-{theme}.png")
                 height = min(page.evaluate("document.documentElement.scrollHeight"), MOST_HEIGHT)
                 clip: FloatRect = {"x": 0, "y": 0, "width": width, "height": height}
