@@ -17,7 +17,7 @@ from sessions_app.dashboard.scope import Scope
 from sessions_app.kernel import live_state
 from sessions_app.kernel.live_state import LiveState, Now
 from sessions_app.kernel.zones import WindowOrigin, Zone
-from sessions_app.models import LiveThread, Session, Verdict, Viewer
+from sessions_app.models import LiveThread, Session, Standing, Verdict, Viewer
 from sessions_app.services.living import decode
 from sessions_app.services.prices import load_price_book
 
@@ -77,8 +77,9 @@ def live_of(user: Viewer, scope: Scope, now: datetime) -> Live:
     main = LiveThread.objects.filter(session=OuterRef("pk"), thread="").values("state")[:1]
     said = Verdict.objects.filter(session=OuterRef("pk"), thread="").counted().spoken().order_by("-pk")
     told = said.values(told=JSONObject(id="public_id", operation="operation", rule="rule", at="at", was="adherence"))
+    stands = Standing.objects.filter(session=OuterRef("pk"), thread="", is_drill=False).values("operation")
     rows = alive.select_related("project").annotate(
-        state=Subquery(main), told=Subquery(told[:1]), alive=Window(Count("pk"))
+        state=Subquery(main), told=Subquery(told[:1]), stands=Subquery(stands[:1]), alive=Window(Count("pk"))
     )
     found = list(rows.order_by("-last_at", "-pk")[:MOST_LINES])
     if not found:
@@ -88,7 +89,10 @@ def live_of(user: Viewer, scope: Scope, now: datetime) -> Live:
     for session in found:
         state = getattr(session, "state", None)
         known = live_state.now(decode(state) if state else LiveState(), prices)
-        lines.append(_line(session, known, getattr(session, "told", None), now))
+        told_last = getattr(session, "told", None)
+        # What was said and no longer stands is history: the context may be another one by now.
+        is_standing = told_last is not None and told_last["operation"] == getattr(session, "stands", None)
+        lines.append(_line(session, known, told_last if is_standing else None, now))
     return Live(tuple(lines), getattr(found[0], "alive", len(found)))
 
 

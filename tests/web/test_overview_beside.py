@@ -11,8 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from sessions_app.dashboard.overview import OverviewPage, overview
 from sessions_app.dashboard.scope import scope_of
 from sessions_app.models import MissSlot, Session
-from sessions_app.services import marking
+from sessions_app.services import marking, prices
 from tests.support.live import live_in
+from tests.support.pins import PINS
+from tests.support.replay import Player, moments
 from tests.support.story import priced, recorded
 from tests.support.world import NOW, World, build, compaction_in, session_in, slot_in
 from tests.web.pages import client_of, page, words
@@ -102,6 +104,24 @@ def test_live__a_cold_full_session__is_a_good_moment_to_compact(world: World) ->
     assert line.cache == "cold since 12 min"
     assert line.is_ttl_assumed
     assert line.advice == "a good moment to compact: nothing is left to lose"
+
+
+def test_live__what_was_advised_and_stands__is_told_with_its_verdict_until_it_is_followed(world: World) -> None:
+    prices.seed(prices=PINS, source="test pins")
+    now = datetime.now(UTC)
+    player = Player(world.one)
+    advised: list[tuple[str, str]] = []
+    for moment in moments():
+        player.play(moment, fold=True)
+        Session.objects.filter(pk=player.row.pk).update(last_at=now, ended_at=None)
+        (line,) = seen(world, now).live.lines
+        if line.advice_href and (not advised or advised[-1][0] != line.advice):
+            advised.append((line.advice, line.advice_href))
+    assert [advice for advice, _ in advised] == ["write a checkpoint (P6)", "compact (P3)"]
+    (line,) = seen(world, now).live.lines
+    assert not line.advice_href
+    client = client_of(world.users["viewer"])
+    assert all(client.get(href).status_code == 200 for _, href in advised)
 
 
 def test_live__ended_old_or_of_others__is_not_live(world: World) -> None:
