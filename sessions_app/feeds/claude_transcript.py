@@ -50,7 +50,7 @@ def read(record: Husk, context: Context) -> tuple[Reading, ...]:
     content = message.get("content") if isinstance(message, dict) else None
     blocks = [block for block in content if type(block) is dict] if isinstance(content, list) else []
     readings = _told(line, message if isinstance(message, dict) else {}, content, blocks)
-    steps = _steps(line, blocks)
+    steps = _steps(line, blocks, len(blocks) or int(content is not None))
     if steps is not None:
         readings.append(steps)
     facts = _facts(line)
@@ -93,8 +93,8 @@ def _assistant(line: Line, message: Husk, blocks: list[Husk]) -> list[Reading]:
     return [*calls_of(message, base, line.ms or 0, line.text("uuid") or ""), *externalized(line, blocks)]
 
 
-def _steps(line: Line, blocks: list[Husk]) -> StepsReading | None:
-    """The line's place in the chain and the tool uses that it names or answers."""
+def _steps(line: Line, blocks: list[Husk], count: int) -> StepsReading | None:
+    """The line's place in the chain, its content blocks, and the tool uses that it names or answers."""
     own = short(line.husk.get("uuid"))
     parent = short(line.husk.get("logicalParentUuid") or line.husk.get("parentUuid"))
     links = {own[0]: parent[0]} if own and parent else {}
@@ -102,7 +102,10 @@ def _steps(line: Line, blocks: list[Husk]) -> StepsReading | None:
     if not links and not tools:
         return None
     minute = (line.ms if line.ms is not None else line.received_ms) // MINUTE_MS
-    return StepsReading(session=line.session, source=Source.TRANSCRIPT, key=str(minute), links=links, tools=tools)
+    held = {own[0]: count} if own and count and line.husk.get("type") in ("user", "assistant") else {}
+    return StepsReading(
+        session=line.session, source=Source.TRANSCRIPT, key=str(minute), links=links, tools=tools, blocks=held
+    )
 
 
 def _tools(line: Line, blocks: list[Husk]) -> dict[str, ToolSize]:

@@ -28,6 +28,19 @@ def parents_of(nodes: Sequence[Node], links: Mapping[str, str]) -> dict[str, str
     return found
 
 
+def appended(
+    nodes: Sequence[Node], links: Mapping[str, str], sizes: Mapping[str, int], parents: Mapping[str, str]
+) -> dict[str, int]:
+    """For each node with a parent: the sizes of the parent's own lines and of those between the two, summed up."""
+    owner: dict[str, str | None] = {uuid: node.key for node in nodes for uuid in node.uuids}
+    held: dict[str, int] = defaultdict(int)
+    for line, size in sizes.items():
+        key = _nearest(line, owner, links)
+        if key is not None:
+            held[key] += size
+    return {child: held[parent] for child, parent in parents.items() if held[parent]}
+
+
 def _nearest(start: str, owner: dict[str, str | None], links: Mapping[str, str]) -> str | None:
     """Whose line it is, or the nearest one before it; noted for the lines between, so that none is walked twice."""
     walked: dict[str, None] = {}

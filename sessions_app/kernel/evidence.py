@@ -1,6 +1,6 @@
 """What the records of a call tell beside its usage, and which event it follows: what a cause may rest on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +37,14 @@ def with_events(
             follows[event.next_call] = "compaction"
     return [
         replace(call, evidence={**call.evidence, "follows": follows[call.key]}) if call.key in follows else call
+        for call in calls
+    ]
+
+
+def with_blocks(calls: Sequence[CallFact], blocks: Mapping[str, int]) -> list[CallFact]:
+    """The calls, each with the content blocks that came since the one before it, where the records tell them."""
+    return [
+        replace(call, evidence={**call.evidence, "blocks": blocks[call.key]}) if call.key in blocks else call
         for call in calls
     ]
 

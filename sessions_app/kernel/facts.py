@@ -246,6 +246,10 @@ class SlotFact:
     no_cache_cost_usd: Decimal | None
     unpriced_calls: int
     zones: dict[Zone, int]
+    #: Calls whose new blocks are known, and those of them with more than 15 and more than 20.
+    rounds: int = 0
+    wide_rounds: int = 0
+    over_rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

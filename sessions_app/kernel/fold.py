@@ -41,8 +41,8 @@ def fold(given: FoldInput, prices: Prices) -> SessionFold:
     owned, found, heritage = ownership.divide(given, summary.clock(given.readings))
     steps = [r for r in given.readings if isinstance(r, StepsReading)]
     base_depth = sum(1 for s in heritage.compactions if _counts(s) and not _thread(s))
-    sequence, stepped_back = _sequence(owned, found, steps)
-    call_facts = _call_facts(given, sequence, base_depth, prices)
+    sequence, stepped_back, blocks = _sequence(owned, found, steps)
+    call_facts = evidence.with_blocks(_call_facts(given, sequence, base_depth, prices), blocks)
     compaction_facts = _compaction_facts(sequence, found, call_facts)
     compaction_facts += inferred(given.readings, call_facts, compaction_facts)
     compaction_facts = with_rereads(with_worths(compaction_facts, call_facts, prices), steps)
@@ -77,8 +77,11 @@ def _thread(sighting: Sighting) -> str:
 
 def _sequence(
     owned: Sequence[OwnedCall], found: Sequence[Sighting], steps: Sequence[StepsReading]
-) -> tuple[list[Step], list[int]]:
-    """Calls and compactions in causal order, and the moments at which a clock was set back."""
+) -> tuple[list[Step], list[int], dict[str, int]]:
+    """Calls and compactions in causal order, moments of a clock set back, content blocks since the call before.
+
+    The blocks by key of the call: those of the response before it, and of what was sent with this one.
+    """
     links = gathered(max, (step.links for step in steps))
     things: dict[str, Step] = {f"c{c.key}": c for c in owned}
     things.update((f"x{s.key}", s) for s in found if _counts(s))
@@ -91,7 +94,11 @@ def _sequence(
         for child, parent in parents.items()
         if at[child] + CLOCK_SLACK_MS < at[parent] and not {child, parent} & odd
     )
-    return [things[node.key] for node in chain.ordered(nodes, parents)], stepped_back
+    sizes = gathered(max, (step.blocks for step in steps))
+    between_calls = {child: parent for child, parent in parents.items() if child[0] == parent[0] == "c"}
+    blocks = chain.appended(nodes, links, sizes, between_calls) if sizes else {}
+    in_order = [things[node.key] for node in chain.ordered(nodes, parents)]
+    return in_order, stepped_back, {key[1:]: count for key, count in blocks.items()}
 
 
 def _node(key: str, thing: Step) -> Node:

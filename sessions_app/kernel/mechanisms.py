@@ -24,6 +24,11 @@ class Mechanism:
     longest_seconds: int | None = None
 
 
+#: Anthropic looks back so many content blocks from a breakpoint for what is cached; more new ones at once find nothing.
+LOOKBACK_BLOCKS = 20
+#: Rounds that come near to it.
+WIDE_BLOCKS = 15
+
 #: Anthropic's two classes of writes.
 TTL_5M_SECONDS, TTL_1H_SECONDS = 300, 3_600
 ANTHROPIC = Mechanism("anthropic", True, TTL_5M_SECONDS, TTL_1H_SECONDS, longest_seconds=TTL_1H_SECONDS)

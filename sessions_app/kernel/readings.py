@@ -316,7 +316,7 @@ class ToolSize(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, ar
 
 
 class StepsReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
-    """One minute of a record: which line follows which, and how large the tool results were.
+    """One minute of a record: which line follows which, how many blocks it holds, how large the tool results were.
 
     Kept by minute and not by line, so that a session of thousands of lines is some dozens of rows.
     """
@@ -325,8 +325,10 @@ class StepsReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
 
     links: dict[str, str] = {}
     tools: dict[str, ToolSize] = {}
+    #: Content blocks of each line that is part of the conversation.
+    blocks: dict[str, int] = {}
 
-    rules: ClassVar[Rules] = {"links": by_key(max), "tools": by_key(ToolSize.merge)}
+    rules: ClassVar[Rules] = {"links": by_key(max), "tools": by_key(ToolSize.merge), "blocks": by_key(max)}
 
 
 class SessionReading(Reading, frozen=True, omit_defaults=True, kw_only=True):

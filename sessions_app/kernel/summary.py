@@ -21,6 +21,7 @@ from sessions_app.kernel.facts import (
     ToolFact,
 )
 from sessions_app.kernel.joins import Ranked, gathered
+from sessions_app.kernel.mechanisms import LOOKBACK_BLOCKS, WIDE_BLOCKS
 from sessions_app.kernel.readings import (
     CallReading,
     CompactionReading,
@@ -242,9 +243,17 @@ def _slots(calls: Sequence[CallFact]) -> list[SlotFact]:
             no_cache_cost_usd=money.total(c.no_cache_cost_usd for c in members),
             unpriced_calls=sum(1 for c in members if c.cost_usd is None),
             zones=dict(Counter(c.zone or Zone.UNKNOWN for c in members if c.purpose is Purpose.TURN and not c.thread)),
+            rounds=len(_blocks(members)),
+            wide_rounds=sum(1 for n in _blocks(members) if n > WIDE_BLOCKS),
+            over_rounds=sum(1 for n in _blocks(members) if n > LOOKBACK_BLOCKS),
         )
         for (start, model), members in sorted(by_slot.items())
     ]
+
+
+def _blocks(calls: Sequence[CallFact]) -> list[int]:
+    """New content blocks of each call of which they are known."""
+    return [blocks for call in calls if isinstance(blocks := call.evidence.get("blocks"), int)]
 
 
 def _warnings(calls: Sequence[CallFact], stepped_back: Sequence[int]) -> list[dict[str, str]]:

@@ -102,6 +102,8 @@ class Call(models.Model):
                 name="call_dearest_miss",
                 condition=Q(miss_cost_usd__gt=0) & ~Q(miss_part="expected"),
             ),
+            # Calls that came with more new blocks than a cache looks back over.
+            models.Index(fields=["session"], name="call_over_lookback", condition=Q(evidence__blocks__gt=20)),
             # The ledger looks at some neighbours in a thread, and sums a quarter of an hour.
             models.Index(fields=["session", "thread", "number"], name="call_thread_number"),
             models.Index(fields=["session", "started_at"], name="call_session_time"),
@@ -280,6 +282,10 @@ class UsageSlot(models.Model):
     #: Turns whose prefix stood in the cache a moment before, and how many of them read any of it.
     repeats = models.PositiveIntegerField(default=0)
     repeats_read = models.PositiveIntegerField(default=0)
+    #: Calls whose new content blocks are known, those with more than 15 of them, and with more than 20.
+    rounds = models.PositiveIntegerField(default=0)
+    wide_rounds = models.PositiveIntegerField(default=0)
+    over_rounds = models.PositiveIntegerField(default=0)
     #: Calls of the main chain by zone: how the context was filled in this quarter.
     green = models.PositiveIntegerField(default=0)
     amber = models.PositiveIntegerField(default=0)

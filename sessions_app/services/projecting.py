@@ -182,6 +182,9 @@ def _slot(fact: SlotFact) -> dict[str, Any]:
         "cost_usd": fact.cost_usd,
         "no_cache_cost_usd": fact.no_cache_cost_usd,
         "unpriced_calls": fact.unpriced_calls,
+        "rounds": fact.rounds,
+        "wide_rounds": fact.wide_rounds,
+        "over_rounds": fact.over_rounds,
         "is_explained": False,
         **{str(zone).lower(): fact.zones.get(zone, 0) for zone in Zone},
     }
