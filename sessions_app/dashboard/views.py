@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -52,10 +51,10 @@ def show_overview(request: HttpRequest) -> HttpResponse:
 
 def _show_live(request: HttpRequest, now: datetime) -> HttpResponse:
     scope = scope_of(request.user, request.GET)
-    newest = (
-        Session.objects.for_user(request.user).filter(team_id__in=scope.team.ids).aggregate(newest_at=Max("last_at"))
-    )
-    context = {"live": live_of(request.user, scope, now), "state": newest, "scope": scope, "now": now}
+    live = live_of(request.user, scope, now)
+    mine = Session.objects.for_user(request.user).filter(team_id__in=scope.team.ids).seen()
+    newest = None if live.lines else mine.order_by("-last_at").values_list("last_at", flat=True).first()
+    context = {"live": live, "state": {"newest_at": newest}, "scope": scope, "now": now}
     return render(request, "home/live.html", context)
 
 
