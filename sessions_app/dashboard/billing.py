@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import OuterRef, Subquery, Value
+from django.db.models import OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from sessions_app.kernel.readings import MeterReading, decode
@@ -50,10 +50,22 @@ def billing_of_teams(team_ids: Iterable[int], now: datetime) -> BillingNote:
     return BillingNote(_together({mode for mode, *_ in rows}), _fullest(quota for quota in quotas if quota))
 
 
-def billing_of_session(session: Session) -> BillingNote:
-    """Of one session, with the limits as its host last told them: two queries."""
-    stated = Billing.objects.filter(team=session.team_id, host=session.host).first()
-    return BillingNote(stated.mode if stated else UNKNOWN, _last_quota(session))
+def with_billing(rows: QuerySet[Session]) -> QuerySet[Session]:
+    """Sessions with how they are paid, and the limits as their host last told them."""
+    stated = Billing.objects.filter(team=OuterRef("team"), host=OuterRef("host")).values("mode")
+    told = ReadingRow.objects.filter(session=OuterRef("pk"), kind="meter", body__contains="_permille")
+    last = told.order_by("-received_at", "-pk")
+    return rows.annotate(
+        billing_mode=Subquery(stated[:1]),
+        quota_at=Subquery(last.values("received_at")[:1]),
+        quota_body=Subquery(last.values("body")[:1]),
+    )
+
+
+def billed(session: Session) -> BillingNote:
+    """Of a session `with_billing`."""
+    at, body = getattr(session, "quota_at", None), getattr(session, "quota_body", None)
+    return BillingNote(getattr(session, "billing_mode", None) or UNKNOWN, _quota(at, body) if at and body else None)
 
 
 def _together(modes: set[str]) -> str:
@@ -75,10 +87,8 @@ def _fullest(quotas: Iterable[Quota]) -> Quota | None:
     return max(quotas, key=lambda q: (max(q.five_hour_permille or 0, q.seven_day_permille or 0), q.at), default=None)
 
 
-def _last_quota(session: Session) -> Quota | None:
-    rows = ReadingRow.objects.filter(session=session, kind="meter", body__contains="_permille")
-    for row in rows.order_by("-received_at", "-pk")[:1]:
-        reading = decode(row.kind, row.body)
-        if isinstance(reading, MeterReading):
-            return Quota(row.received_at, reading.five_hour_permille, reading.seven_day_permille)
+def _quota(at: datetime, body: str) -> Quota | None:
+    reading = decode("meter", body)
+    if isinstance(reading, MeterReading):
+        return Quota(at, reading.five_hour_permille, reading.seven_day_permille)
     return None

@@ -1,11 +1,12 @@
 """The page of the cache: from the bill without it to what is billed, where it is lost, whether it is read at all."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import F, Q, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
 from ecm_site.common import figures
@@ -15,11 +16,11 @@ from sessions_app.dashboard.scope import Scope
 from sessions_app.dashboard.sentences import Sentence, money, say
 from sessions_app.dashboard.shapes import percent
 from sessions_app.kernel import cache_check
-from sessions_app.kernel.before_after import Comparison
 from sessions_app.kernel.cache_check import CacheCheck, Tally
 from sessions_app.kernel.causes import Cause, Part
-from sessions_app.models import AcceptedLoss, Call, Marker, MissSlot, Team, UsageSlot, Viewer
+from sessions_app.models import AcceptedLoss, Call, MissSlot, Role, Team, UsageSlot, Viewer
 from sessions_app.services import accepting, marking, waiting_time
+from sessions_app.services.marking import Marked
 from sessions_app.services.waiting_time import Waited
 
 MOST_LINES, MOST_CALLS, MOST_MARKERS = 12, 10, 8
@@ -76,11 +77,16 @@ class WatchLine:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkerLine:
-    """A change, and the share of prompt tokens read from the cache a week before and after."""
+class _Lost:
+    """Misses of one cause in one project by one model."""
 
-    marker: Marker
-    comparison: Comparison
+    cause: str
+    part: str
+    model: str
+    project: str | None
+    n: int
+    sent: int
+    usd: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +105,10 @@ class CachePage:
     dearest: tuple[Call, ...]
     watched: tuple[WatchLine, ...]
     waited: Waited | None
-    markers: tuple[MarkerLine, ...]
+    markers: tuple[Marked, ...]
     team: Team | None
+    #: Whether the reader administers this one team.
+    may_accept: bool
     multiplier: Decimal
 
     @property
@@ -118,8 +126,11 @@ def cache_page(user: Viewer, scope: Scope, now: datetime) -> CachePage:
     if since is not None:
         slots, misses = slots.filter(slot_at__gte=since), misses.filter(slot_at__gte=since)
     sums = slots.aggregate(cost=Sum("cost_usd"), needed=Sum("needed_usd"), uncached=Sum("no_cache_cost_usd"))
-    found = ledger(sums["cost"], sums["needed"], _entries(misses))
-    team = Team.objects.filter(pk=scope.team.ids[0]).select_related("organisation").first() if scope.team.ids else None
+    lost = _lost(misses)
+    found = ledger(sums["cost"], sums["needed"], _entries(lost))
+    mine = Team.objects.for_user(user, Role.ADMIN).filter(pk=OuterRef("pk"))
+    teams = Team.objects.filter(pk__in=scope.team.ids[:1]).select_related("organisation")
+    team = teams.annotate(may_accept=Exists(mine)).first()
     calls = _calls(user, scope, since)
     return CachePage(
         scope=scope,
@@ -129,20 +140,39 @@ def cache_page(user: Viewer, scope: Scope, now: datetime) -> CachePage:
         steps=_steps(found, sums["uncached"]),
         saved_usd=None if found is None or sums["uncached"] is None else sums["uncached"] - found.billed_usd,
         causes=_causes(found, scope, now),
-        projects=_groups(misses, "session__project__name", "project unknown"),
-        models=_groups(misses, "model", "model unknown"),
+        projects=_groups(lost, "project", "project unknown"),
+        models=_groups(lost, "model", "model unknown"),
         dearest=tuple(calls.select_related("session__project").order_by("-miss_cost_usd", "pk")[:MOST_CALLS]),
         watched=_watched(watched),
         waited=waiting_time.waited(scope.team.ids, since),
-        markers=_markers(scope),
+        markers=tuple(marking.newest(team_ids=scope.team.ids, since=None, limit=MOST_MARKERS)),
         team=team if len(scope.team.ids) == 1 else None,
+        may_accept=len(scope.team.ids) == 1 and bool(getattr(team, "may_accept", False)),
         multiplier=team.organisation.price_multiplier if team else Decimal(1),
     )
 
 
-def _entries(misses: QuerySet[MissSlot]) -> list[Entry]:
-    rows = misses.values("cause", "part").annotate(n=Sum("misses"), sent=Sum("tokens"), usd=Sum("cost_usd"))
-    return [Entry(r["cause"], r["part"], r["n"], r["sent"], r["usd"]) for r in rows.order_by()]
+def _lost(misses: QuerySet[MissSlot]) -> list[_Lost]:
+    """Sums by cause, project and model: one scan, of which every table here is a sum."""
+    rows = misses.values("cause", "part", "model", project=F("session__project__name"))
+    sums = rows.annotate(n=Sum("misses"), sent=Sum("tokens"), usd=Sum("cost_usd"))
+    return [_Lost(**row) for row in sums.order_by()]
+
+
+def _entries(lost: Iterable[_Lost]) -> list[Entry]:
+    by_cause: dict[tuple[str, str], list[_Lost]] = defaultdict(list)
+    for row in lost:
+        by_cause[(row.cause, row.part)].append(row)
+    return [
+        Entry(cause, part, sum(row.n for row in rows), sum(row.sent for row in rows), _sum(row.usd for row in rows))
+        for (cause, part), rows in by_cause.items()
+    ]
+
+
+def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
+    """None where no amount is known."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known, ZERO) if known else None
 
 
 def _calls(user: Viewer, scope: Scope, since: datetime | None) -> QuerySet[Call]:
@@ -196,39 +226,36 @@ def _causes(found: Ledger | None, scope: Scope, now: datetime) -> tuple[CauseLin
     if found is None:
         return ()
     held = AcceptedLoss.objects.filter(team_id__in=scope.team.ids, project=None, withdrawn_at=None)
-    losses = {loss.cause: loss for loss in held.select_related("team")} if len(scope.team.ids) == 1 else {}
+    losses = {loss.cause: loss for loss in accepting.with_monthly(held, now)} if len(scope.team.ids) == 1 else {}
     lines = []
     for entry in found.entries:
         loss = losses.get(entry.cause)
         back = ""
         if loss is not None:
-            back = accepting.why_back(loss, accepting.monthly(loss.team, loss.cause, None, now), now.date())
+            back = accepting.why_back(loss, getattr(loss, "now_usd", None) or ZERO, now.date())
         share = figures.percent(int((entry.usd or ZERO) * MICRO), int(found.billed_usd * MICRO))
         lines.append(CauseLine(entry, share, cause_words.fix(entry.cause), loss, back))
     # What was accepted goes last, until it comes back.
     return tuple(sorted(lines, key=lambda line: line.is_quiet))
 
 
-def _groups(misses: QuerySet[MissSlot], column: str, nameless: str) -> tuple[GroupLine, ...]:
-    rows = (
-        misses.values(name=F(column))
-        .annotate(
-            n=Sum("misses", filter=~Q(cause=Cause.SUMMARY)),
-            avoidable=Sum("cost_usd", filter=Q(part=Part.AVOIDABLE)),
-            unexplained=Sum("cost_usd", filter=Q(part=Part.UNEXPLAINED)),
-            expected=Sum("cost_usd", filter=Q(part=Part.EXPECTED)),
-        )
-        .order_by()
-    )
+def _groups(lost: Iterable[_Lost], column: str, nameless: str) -> tuple[GroupLine, ...]:
+    groups: dict[str, list[_Lost]] = defaultdict(list)
+    for row in lost:
+        groups[getattr(row, column) or nameless].append(row)
+
+    def usd(rows: Iterable[_Lost], part: Part) -> Decimal:
+        return _sum(row.usd for row in rows if row.part == part) or ZERO
+
     lines = [
         GroupLine(
-            row["name"] or nameless,
-            row["avoidable"] or ZERO,
-            row["unexplained"] or ZERO,
-            row["expected"] or ZERO,
-            row["n"] or 0,
+            name,
+            usd(rows, Part.AVOIDABLE),
+            usd(rows, Part.UNEXPLAINED),
+            usd(rows, Part.EXPECTED),
+            sum(row.n for row in rows if row.cause != Cause.SUMMARY),
         )
-        for row in rows
+        for name, rows in groups.items()
     ]
     return tuple(sorted(lines, key=lambda line: -(line.avoidable_usd + line.unexplained_usd))[:MOST_LINES])
 
@@ -241,8 +268,3 @@ def _watched(slots: QuerySet[UsageSlot]) -> tuple[WatchLine, ...]:
     lines = [WatchLine(host, model, cache_check.check(tallies)) for (host, model), tallies in found.items()]
     order = ("not_read", "untested", "read")
     return tuple(sorted(lines, key=lambda line: (order.index(line.check.state), -line.check.repeats, line.model)))
-
-
-def _markers(scope: Scope) -> tuple[MarkerLine, ...]:
-    rows = Marker.objects.filter(team_id__in=scope.team.ids).select_related("team", "project").order_by("-at", "-pk")
-    return tuple(MarkerLine(marker, marking.before_after(marker)) for marker in rows[:MOST_MARKERS])

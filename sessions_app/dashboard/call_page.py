@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404
 
 from ecm_site.common import figures
 from sessions_app.dashboard import cause_words, words
+from sessions_app.dashboard.billing import with_billing
 from sessions_app.dashboard.losses import LossCard, card_of
 from sessions_app.dashboard.sentences import Sentence, money, plain, say
 from sessions_app.kernel import parts
@@ -73,7 +74,7 @@ class CallPage:
 
 def call_page(user: Viewer, pk: int, number: int) -> CallPage:
     """The page of one call that the user may see; 404 for any other."""
-    sessions = Session.objects.for_user(user).select_related("project", "team")
+    sessions = with_billing(Session.objects.for_user(user).select_related("project", "team"))
     session = get_object_or_404(sessions, pk=pk)
     rows = session.call_rows.select_related("price_row", "former_price_row")
     call = get_object_or_404(rows, number=number)

@@ -16,7 +16,7 @@ from django.views.decorators.vary import vary_on_cookie
 from ecm_site.common import clock
 from ecm_site.common.problems import DomainError
 from sessions_app.dashboard import prices_page
-from sessions_app.dashboard.billing import billing_of_session, billing_of_teams
+from sessions_app.dashboard.billing import billed, billing_of_teams
 from sessions_app.dashboard.cache_page import cache_page
 from sessions_app.dashboard.call_page import call_page
 from sessions_app.dashboard.scope import scope_of
@@ -35,7 +35,7 @@ def show_call(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     context = {
         "page": page,
         "scope": scope_of(request.user, request.GET).around(page.session.team_id),
-        "billing": billing_of_session(page.session),
+        "billing": billed(page.session),
         "now": clock.now(),
         "here": "sessions",
     }
@@ -58,9 +58,8 @@ def show_cache(request: HttpRequest) -> HttpResponse:
     now = clock.now()
     scope = scope_of(request.user, request.GET)
     page = cache_page(request.user, scope, now)
-    may_accept = page.team is not None and _may(request, page.team, Role.ADMIN)
     billing = billing_of_teams(scope.team.ids, now)
-    context = {"page": page, "scope": scope, "billing": billing, "may_accept": may_accept, "here": "cache"}
+    context = {"page": page, "scope": scope, "billing": billing, "may_accept": page.may_accept, "here": "cache"}
     return render(request, "cache/page.html", context)
 
 

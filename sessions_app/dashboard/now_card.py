@@ -6,9 +6,11 @@ from decimal import Decimal
 
 from ecm_site.common import figures
 from sessions_app.dashboard import words
-from sessions_app.kernel.live_state import Now
+from sessions_app.kernel import live_state
+from sessions_app.kernel.live_state import LiveState, Now
+from sessions_app.kernel.pricing import PriceBook
 from sessions_app.models import Session
-from sessions_app.services import living
+from sessions_app.services.living import decode
 
 #: After so long without a word a session is history, not a state.
 STILL_SPEAKS = timedelta(hours=2)
@@ -31,14 +33,15 @@ class NowCard:
     cold_costs_usd: Decimal | None
 
 
-def now_card(session: Session, now: datetime) -> NowCard | None:
+def now_card(session: Session, stored: str | None, book: PriceBook, now: datetime) -> NowCard | None:
     """The card of a session that spoke lately and has not ended; None for all others.
 
+    `stored` is the state of its main thread as ingest keeps it.
     By the clock of what happened, not of its receipt: an imported file of last month arrives today.
     """
     if session.ended_at is not None or session.last_at is None or session.last_at < now - STILL_SPEAKS:
         return None
-    state = living.now_of(session)
+    state = live_state.now(decode(stored) if stored else LiveState(), book)
     taken = state.occupancy.taken_at
     cache, note = _cache(state, now)
     return NowCard(

@@ -11,9 +11,11 @@ from django.shortcuts import get_object_or_404
 
 from ecm_site.common import figures
 from sessions_app.dashboard import findings, shapes, words
+from sessions_app.dashboard.billing import BillingNote, billed, with_billing
 from sessions_app.dashboard.call_lines import CallPages, call_lines, pages_of
 from sessions_app.dashboard.certificate import Certificate, certificate
 from sessions_app.dashboard.compaction_cards import CompactionCard, compaction_cards
+from sessions_app.dashboard.follow import Follow, followed, with_signs
 from sessions_app.dashboard.ledger import Entry, Ledger, ledger
 from sessions_app.dashboard.losses import LossCard, loss_cards
 from sessions_app.dashboard.now_card import NowCard, now_card
@@ -23,6 +25,7 @@ from sessions_app.dashboard.session_facts import facts_of
 from sessions_app.dashboard.verdict_lines import VerdictSection, verdict_section
 from sessions_app.kernel.zones import Zone
 from sessions_app.models import Call, Session, Thread, Viewer
+from sessions_app.services.prices import load_price_book
 
 #: Calls that a source lacks are named up to this many.
 MOST_NAMED = 4
@@ -83,6 +86,8 @@ class SessionPage:
     live: NowCard | None
     verdicts: VerdictSection
     certificate: Certificate | None
+    billing: BillingNote
+    follow: Follow
 
     @property
     def has_tokens(self) -> bool:
@@ -113,9 +118,9 @@ class SessionPage:
 
 def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: datetime) -> SessionPage:
     """The page of one session that the user may see: at most twelve queries; 404 for any other."""
-    session = get_object_or_404(
-        Session.objects.for_user(user).select_related("project", "team", "parent", "developer"), pk=pk
-    )
+    rows = Session.objects.for_user(user).select_related("project", "team", "parent", "developer")
+    session = get_object_or_404(with_signs(with_billing(rows)), pk=pk)
+    book = load_price_book()
     calls = list(session.call_rows.order_by("number"))
     compactions = list(session.compaction_rows.order_by("number"))
     threads = list(session.thread_rows.order_by("first_at", "key"))
@@ -123,7 +128,8 @@ def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: date
     lines = call_lines(calls, names, session.window)
     cards = compaction_cards(compactions, calls)
     losses, more = loss_cards(calls, session.host)
-    live = now_card(session, now)
+    restorations = list(session.restorations.order_by("pk"))
+    live = now_card(session, getattr(session, "main_state", None), book, now)
     return SessionPage(
         session=session,
         now=now,
@@ -147,8 +153,10 @@ def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: date
             Session.objects.for_user(user).filter(parent=session).order_by("first_at", "pk")[:MOST_CHILDREN]
         ),
         live=live,
-        verdicts=verdict_section(session, compactions, is_live=live is not None),
-        certificate=certificate(calls, list(session.restorations.order_by("pk"))),
+        verdicts=verdict_section(session, compactions, restorations, book, is_live=live is not None),
+        certificate=certificate(calls, restorations),
+        billing=billed(session),
+        follow=followed(session, now),
     )
 
 

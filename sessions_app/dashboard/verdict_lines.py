@@ -1,16 +1,18 @@
 """What ECM said in a session, what it put back after compactions, and what that cost."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from policy_app.kernel.operations import Operation
+from policy_app.kernel.sentences import OPERATION_WORDS
 from sessions_app.dashboard.verdict_page import ADHERENCES, told_words
 from sessions_app.kernel.facts import Leaves
+from sessions_app.kernel.pricing import PriceBook
 from sessions_app.kernel.times import when
 from sessions_app.models import Compaction, Restoration, Session, Standing, Verdict
 from sessions_app.services.bracket import survived
-from sessions_app.services.prices import load_price_book
 
 #: The newest verdicts read, and of those that asked for something the ones shown; the API has them all.
 MOST_READ, MOST_SHOWN = 500, 20
@@ -39,6 +41,11 @@ class VerdictLine:
     verdict: Verdict
     told: str
     followed: str
+
+    @property
+    def asks(self) -> str:
+        """What it asked for, in words."""
+        return OPERATION_WORDS[Operation(self.verdict.operation)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +80,15 @@ class VerdictSection:
         return bool(self.given or self.restorations or self.is_muted or self.is_live)
 
 
-def verdict_section(session: Session, compactions: Sequence[Compaction], *, is_live: bool) -> VerdictSection:
-    """The section of one session: three queries."""
+def verdict_section(
+    session: Session,
+    compactions: Sequence[Compaction],
+    restorations: Iterable[Restoration],
+    book: PriceBook,
+    *,
+    is_live: bool,
+) -> VerdictSection:
+    """The section of one session: two queries."""
     rows = list(Verdict.objects.filter(session=session).order_by("-pk")[:MOST_READ])
     standings = list(Standing.objects.filter(session=session))
     counted = [row for row in standings if not row.is_drill]
@@ -83,20 +97,20 @@ def verdict_section(session: Session, compactions: Sequence[Compaction], *, is_l
     return VerdictSection(
         lines=tuple(VerdictLine(row, told_words(row), ADHERENCES.get(row.adherence, "")) for row in shown),
         given=len(rows),
-        restorations=tuple(_restoration(r, compactions) for r in session.restorations.order_by("pk")),
+        restorations=tuple(_restoration(r, compactions) for r in restorations),
         messages=sum(row.messages for row in counted),
         tokens=tokens,
-        cost_usd=_cost(session, tokens),
+        cost_usd=_cost(session, tokens, book),
         drill_messages=sum(row.messages for row in standings if row.is_drill),
         is_muted=session.muted_at is not None,
         is_live=is_live,
     )
 
 
-def _cost(session: Session, tokens: int) -> Decimal | None:
+def _cost(session: Session, tokens: int, book: PriceBook) -> Decimal | None:
     if not tokens or session.last_at is None:
         return None
-    charge = load_price_book().charge(session.model, session.last_at, Leaves(cache_write_5m=tokens))
+    charge = book.charge(session.model, session.last_at, Leaves(cache_write_5m=tokens))
     return charge.cost_usd if charge else None
 
 

@@ -6,18 +6,20 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.cache import get_conditional_response
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_cookie, vary_on_headers
 
 from ecm_site.common import clock
-from sessions_app.dashboard.billing import billing_of_session, billing_of_teams
+from sessions_app.dashboard.billing import billing_of_teams
 from sessions_app.dashboard.compaction_points import points_page
 from sessions_app.dashboard.compactions_page import compactions_page
 from sessions_app.dashboard.context_page import context_page
 from sessions_app.dashboard.discipline import discipline
 from sessions_app.dashboard.filters import filter_of
+from sessions_app.dashboard.follow import follow_of
 from sessions_app.dashboard.overview import overview
 from sessions_app.dashboard.overview_live import live_of
 from sessions_app.dashboard.scope import link_suffix, scope_of
@@ -75,17 +77,35 @@ def list_sessions(request: HttpRequest) -> HttpResponse:
 @require_GET
 @login_required
 @cache_control(private=True, no_cache=True)
-@vary_on_headers("HX-Request", "Cookie")
+@vary_on_headers("HX-Target", "Cookie")
 def show_session(request: HttpRequest, pk: int) -> HttpResponse:
-    """One session; `calls` is the page of its table, `at` the call that must be on it."""
+    """One session; `calls` is the page of its table, `at` the call that must be on it.
+
+    For htmx the table alone, or what changes while the session goes on: 304 while it is the same.
+    """
+    now, target = clock.now(), request.headers.get("HX-Target")
+    is_part = target == "follow"
+    if is_part:
+        etag = follow_of(request.user, pk, now).etag
+        if unchanged := get_conditional_response(request, etag=etag):
+            unchanged.headers["ETag"] = etag
+            return unchanged
     scope = scope_of(request.user, request.GET)
-    page = session_page(request.user, pk, request.GET, clock.now())
+    page = session_page(request.user, pk, request.GET, now)
     scope = scope.around(page.session.team_id)
-    template = "sessions/session.html"
-    if request.headers.get("HX-Target") == "calls":
-        template += "#calls"
-    context = {"page": page, "scope": scope, "billing": billing_of_session(page.session), "here": "sessions"}
-    return render(request, template, context)
+    context = {
+        "page": page,
+        "scope": scope,
+        "billing": page.billing,
+        "here": "sessions",
+        "is_part": is_part,
+        "is_told": is_part and page.follow.is_told(request.headers.get("If-None-Match", "")),
+    }
+    part = f"#{target}" if target in ("calls", "follow") else ""
+    answer = render(request, f"sessions/session.html{part}", context)
+    if is_part:
+        answer.headers["ETag"] = page.follow.etag
+    return answer
 
 
 @require_GET

@@ -186,7 +186,7 @@ def now(state: LiveState, prices: Prices, thresholds: Thresholds = DEFAULT_LINES
     occupancy = _occupancy(state)
     window = _window(state, prices)
     # After a compaction the prefix is another one: what was warm is of no use to it.
-    expires, ttl, assumed = _expiry(state) if occupancy.value is not None else (None, None, False)
+    expires, ttl, assumed = expiry(state) if occupancy.value is not None else (None, None, False)
     return Now(
         occupancy=occupancy,
         window=window,
@@ -233,7 +233,7 @@ def _window(state: LiveState, prices: Prices) -> Window:
     return Window(guess, WindowOrigin.ASSUMED) if guess else Window()
 
 
-def _expiry(state: LiveState) -> tuple[str | None, int | None, bool]:
+def expiry(state: LiveState) -> tuple[str | None, int | None, bool]:
     """When the prefix goes cold, by the lifetime that was written (else assumed short); a read renews it."""
     if state.use is None or not state.use.held or _compacted_after(state, state.use.at_ms, state.use.received_ms):
         # What was held before a compaction is not what is held now, also where a gauge tells of now.

@@ -4,7 +4,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from django.db import IntegrityError, transaction
-from django.db.models import Sum
+from django.db.models import OuterRef, QuerySet, Subquery, Sum
 
 from ecm_site.common.problems import DomainError
 from sessions_app.kernel.causes import PART_OF, Cause, Part
@@ -57,6 +57,15 @@ def monthly(team: Team, cause: str, project: Project | None, now: datetime) -> D
     if project is not None:
         slots = slots.filter(session__project=project)
     return slots.aggregate(usd=Sum("cost_usd"))["usd"] or Decimal()
+
+
+def with_monthly(losses: QuerySet[AcceptedLoss], now: datetime) -> QuerySet[AcceptedLoss]:
+    """Losses of whole teams, each with `now_usd` as by `monthly`: one query for all."""
+    slots = MissSlot.objects.filter(
+        session__team=OuterRef("team"), cause=OuterRef("cause"), slot_at__gte=now - WINDOW, slot_at__lt=now
+    )
+    sums = slots.order_by().values("cause").annotate(usd=Sum("cost_usd")).values("usd")
+    return losses.annotate(now_usd=Subquery(sums))
 
 
 def why_back(loss: AcceptedLoss, monthly_usd: Decimal, today: date) -> str:

@@ -10,11 +10,15 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
 
 REPEATS = 12
 EACH = 5
+MODELS = ("claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5.1-codex", "claude-opus-5")
 PAGES = (
     "/?period=7d",
     "/?period=90d",
@@ -44,6 +48,7 @@ def copy(sessions: int) -> int:
         Session.objects.filter(calls__gte=9, compactions=1).exclude(host_session_id__startswith="copy-").latest("pk")
     )
     shift = "make_interval(mins => (n * 7919) % 129600)"
+    several = _several(source)
     newest = "(now() - TIMESTAMPTZ '" + str(source.last_at) + "')"
 
     def copied(model: type[models.Model], where: str, joined: str, changed: dict[str, str]) -> None:
@@ -66,7 +71,13 @@ def copy(sessions: int) -> int:
         Session,
         f"sessions_app_session.id = {source.pk}",
         f"generate_series(1, {sessions}) n",
-        {"host_session_id": "'copy-' || n", "calls": f"sessions_app_session.calls * {EACH}"},
+        {
+            "host_session_id": "'copy-' || n",
+            "calls": f"sessions_app_session.calls * {EACH}",
+            "host": several["host"],
+            "project_id": several["project_id"],
+            "model": several["model"],
+        },
     )
     others = (
         "(SELECT id AS other, substr(host_session_id, 6)::int AS n FROM sessions_app_session"
@@ -74,17 +85,40 @@ def copy(sessions: int) -> int:
     )
     times = f"{others}, generate_series(0, {EACH - 1}) k"
     of_source = "{}.session_id = " + str(source.pk)
-    numbered = {"session_id": "other", "key": "key || '-' || k", "number": "number + k * 10"}
+    numbered = {"session_id": "other", "key": "key || '-' || k", "number": "number + k * 10", "model": several["model"]}
     copied(Call, of_source.format("sessions_app_call"), times, numbered)
-    copied(
-        UsageSlot, of_source.format("sessions_app_usageslot"), times, {"session_id": "other", "key": "key || '-' || k"}
-    )
-    copied(MissSlot, of_source.format("sessions_app_missslot"), times, {"session_id": "other"})
+    slot = {"session_id": "other", "key": "key || '-' || k", "model": several["model"]}
+    copied(UsageSlot, of_source.format("sessions_app_usageslot"), times, slot)
+    missed = {"session_id": "other", **{name: several[name] for name in ("model", "cause", "part")}}
+    copied(MissSlot, of_source.format("sessions_app_missslot"), times, missed)
     for model in (Compaction, Thread, ToolUse, Clearing):
         copied(model, of_source.format(model._meta.db_table), others, {"session_id": "other"})
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     return Call.objects.count()
+
+
+def _several(source: "Session") -> dict[str, str]:
+    """SQL by column: what differs from copy to copy, so that plans are those of a real team."""
+    from sessions_app.kernel.causes import PART_OF, Cause
+    from sessions_app.models import Project
+
+    projects = [Project.objects.get_or_create(team_id=source.team_id, name=f"bench-{n}")[0].pk for n in range(8)]
+    causes = [cause.value for cause in Cause]
+    parts = [PART_OF[cause].value for cause in Cause]
+
+    def one_of(values: Sequence[object], index: str) -> str:
+        return f"(ARRAY{list(values)})[1 + ({index}) % {len(values)}]"
+
+    # By the source's own place among the causes, so that two of one quarter stay two.
+    turned = f"array_position(ARRAY{causes}, sessions_app_missslot.cause::text) + n"
+    return {
+        "project_id": one_of(projects, "n * 31 / 7"),
+        "host": one_of(("claude-code", "claude-code", "codex", "opencode", "copilot"), "n"),
+        "model": one_of(MODELS, "n * 13 / 5"),
+        "cause": one_of(causes, turned),
+        "part": one_of(parts, turned),
+    }
 
 
 def timed(work: Callable[[], object]) -> list[float]:

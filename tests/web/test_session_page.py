@@ -12,7 +12,7 @@ from tests.support.story import recorded
 from tests.support.world import NOW, World, build, call_in, compaction_in, session_in
 from tests.web.pages import client_of, page, words
 
-MOST_QUERIES = 15
+MOST_QUERIES = 12
 
 
 @pytest.fixture

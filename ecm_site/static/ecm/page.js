@@ -25,6 +25,45 @@ function showCall() {
   location.replace(`?at=${match[1]}${location.hash}`);
 }
 
+// A part that refreshes itself keeps what the reader opened, scrolled and focused; htmx knows elements with an id alone.
+const focusable = "a[href], summary, button, [tabindex]";
+let kept = null;
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const part = event.detail.target;
+  if (!event.detail.shouldSwap || part.id !== "follow") return;
+  const focused = part.contains(document.activeElement) ? document.activeElement : null;
+  const alike = [...part.querySelectorAll(focusable)].filter((one) => focused && name(one) === name(focused));
+  kept = {
+    open: new Map([...part.querySelectorAll("details[id]")].map((one) => [one.id, one.open])),
+    scrolled: [...part.querySelectorAll("[role=region]")].map((one) => [one.getAttribute("aria-label"), one.scrollLeft]),
+    name: focused && name(focused),
+    at: alike.indexOf(focused),
+  };
+});
+
+document.addEventListener("htmx:afterSettle", () => {
+  const part = document.getElementById("follow");
+  if (!kept || !part) return;
+  for (const [id, open] of kept.open) {
+    const one = document.getElementById(id);
+    if (one) one.open = open;
+  }
+  for (const region of part.querySelectorAll("[role=region]")) {
+    const before = kept.scrolled.find(([label]) => label === region.getAttribute("aria-label"));
+    if (before) region.scrollLeft = before[1];
+  }
+  if (kept.name && !part.contains(document.activeElement)) {
+    const alike = [...part.querySelectorAll(focusable)].filter((one) => name(one) === kept.name);
+    (alike[kept.at] ?? alike[0])?.focus({ preventScroll: true });
+  }
+  kept = null;
+});
+
+function name(element) {
+  return `${element.localName} ${element.getAttribute("href") ?? element.getAttribute("aria-label") ?? element.textContent}`;
+}
+
 let waitsForPage = false;
 
 document.addEventListener("keydown", (event) => {
