@@ -1,12 +1,27 @@
 """What a period's compactions come to, as the database sums it. Worth: see kernel/worth.py."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
-from django.db.models import Aggregate, Count, DecimalField, ExpressionWrapper, F, FloatField, Q, QuerySet, Sum, Value
-from django.db.models.functions import Cast, Least
+from django.db.models import (
+    Aggregate,
+    Case,
+    Count,
+    DecimalField,
+    ExpressionWrapper,
+    F,
+    FloatField,
+    IntegerField,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+    When,
+)
+from django.db.models.functions import Least
+from django.db.models.lookups import GreaterThanOrEqual
 
 from sessions_app.dashboard.scope import Scope
 from sessions_app.models import Compaction, Viewer
@@ -137,17 +152,19 @@ def sums_of(rows: QuerySet[Compaction], now: datetime) -> CompactionSums:
 def fullness_of(rows: QuerySet[Compaction]) -> tuple[tuple[FullnessBin, ...], int]:
     """How full the context was, and how many could not be placed."""
     placed = rows.filter(DONE, before_tokens__isnull=False, session__window__gt=0)
-    share = ExpressionWrapper(F("before_tokens") * 100 / F("session__window"), output_field=_USD)
-    counts: dict[str, Any] = {}
-    for index, low in enumerate(FULLNESS):
-        inside = Q(share__gte=low)
-        if index + 1 < len(FULLNESS):
-            inside &= Q(share__lt=FULLNESS[index + 1])
-        for name, triggers in (("hand", ("manual",)), ("host", ("auto",)), ("none", ("unknown", ""))):
-            counts[f"{name}{index}"] = Count("pk", filter=inside & Q(trigger__in=triggers))
-    found = placed.annotate(share=Cast(share, _USD)).aggregate(**counts)
+    full = F("before_tokens") * 100
+    # By multiplying and not by dividing, so that a context at the edge falls where it belongs.
+    edges = reversed(list(enumerate(FULLNESS))[1:])
+    level = Case(
+        *(When(GreaterThanOrEqual(full, F("session__window") * low), then=index) for index, low in edges),
+        default=0,
+        output_field=IntegerField(),
+    )
+    found: dict[tuple[int, str], int] = defaultdict(int)
+    for index, trigger, n in placed.values_list(level, "trigger").annotate(n=Count("pk")).order_by():
+        found[(index, trigger if trigger in ("manual", "auto") else "")] += n
     bins = tuple(
-        FullnessBin(_label(index), found[f"hand{index}"], found[f"host{index}"], found[f"none{index}"])
+        FullnessBin(_label(index), found[(index, "manual")], found[(index, "auto")], found[(index, "")])
         for index in range(len(FULLNESS))
     )
     return bins, sum(one.count for one in bins)

@@ -145,10 +145,13 @@ def _surely(found: CompactionSums) -> str:
 
 
 def _lines(rows: QuerySet[Compaction], sort: str, start: int, now: datetime) -> tuple[WorthLine, ...]:
-    ordered = rows.select_related("session__project").order_by(
+    order = (
         *((F("net_usd").asc(nulls_last=True),) if sort == "net" else ()), F("at").desc(nulls_last=True), "-pk"
-    )
-    return tuple(_line(row, now) for row in ordered[start : start + PAGE_SIZE])
+    )  # fmt: skip
+    # Chosen by their keys first: to sort whole rows of compaction, session and project takes thrice the time.
+    chosen = rows.order_by(*order).values("pk")[start : start + PAGE_SIZE]
+    shown = sums.with_worth(Compaction.objects.filter(pk__in=chosen)).select_related("session__project")
+    return tuple(_line(row, now) for row in shown.order_by(*order))
 
 
 def _line(row: Compaction, now: datetime) -> WorthLine:

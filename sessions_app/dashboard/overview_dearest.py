@@ -29,14 +29,22 @@ class Dearest:
     width: str
 
 
-#: The names are looked up for the few lines alone; the window counts the groups before they are cut.
+#: A session that began in the period has its sums in its own row; of the few that reach over its beginning the slots
+#: are added up. The names are looked up for the few lines alone; the window counts the sessions before they are cut.
 _DEAREST = """
+WITH spent AS (
+    SELECT id AS session_id, cost_usd AS cost, calls + aux_calls AS calls FROM sessions_app_session
+    WHERE team_id = ANY(%(teams)s) AND first_at >= %(since)s
+      AND (calls > 0 OR aux_calls > 0 OR cost_usd IS NOT NULL)
+    UNION ALL
+    SELECT u.session_id, sum(u.cost_usd), sum(u.calls + u.aux_calls)
+    FROM sessions_app_session o JOIN sessions_app_usageslot u ON u.session_id = o.id
+    WHERE o.team_id = ANY(%(teams)s) AND o.last_at >= %(since)s AND o.first_at < %(since)s AND u.slot_at >= %(since)s
+    GROUP BY u.session_id
+)
 SELECT top.session_id, p.name, s.branch, s.peak_zone, s.last_at, top.cost, top.calls, top.sessions
 FROM (
-    SELECT u.session_id, sum(u.cost_usd) AS cost, sum(u.calls + u.aux_calls) AS calls, count(*) OVER () AS sessions
-    FROM sessions_app_usageslot u JOIN sessions_app_session o ON o.id = u.session_id
-    WHERE o.team_id = ANY(%s) AND u.slot_at >= %s
-    GROUP BY u.session_id ORDER BY cost DESC NULLS LAST, u.session_id LIMIT %s
+    SELECT *, count(*) OVER () AS sessions FROM spent ORDER BY cost DESC NULLS LAST, session_id LIMIT %(most)s
 ) top
 JOIN sessions_app_session s ON s.id = top.session_id
 LEFT JOIN sessions_app_project p ON p.id = s.project_id
@@ -48,7 +56,8 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 def dearest_of(scope: Scope, since: datetime | None, whole: Decimal | None) -> tuple[tuple[Dearest, ...], int]:
     """(the sessions that cost most in the period, the dearest first; how many sessions there are): one query."""
     with connection.cursor() as cursor:
-        cursor.execute(_DEAREST, [list(scope.team.ids), since or BEGINNING, MOST_DEAREST])
+        given = {"teams": list(scope.team.ids), "since": since or BEGINNING, "most": MOST_DEAREST}
+        cursor.execute(_DEAREST, given)
         rows = cursor.fetchall()
     largest = rows[0][5] if rows else None
     found = tuple(

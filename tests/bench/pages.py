@@ -73,7 +73,7 @@ def copy(sessions: int) -> int:
         f"generate_series(1, {sessions}) n",
         {
             "host_session_id": "'copy-' || n",
-            "calls": f"sessions_app_session.calls * {EACH}",
+            **{name: f"sessions_app_session.{name} * {EACH}" for name in ("calls", "cost_usd", "no_cache_cost_usd")},
             "host": several["host"],
             "project_id": several["project_id"],
             "model": several["model"],
