@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection
 
@@ -56,7 +57,7 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 def dearest_of(scope: Scope, since: datetime | None, whole: Decimal | None) -> tuple[tuple[Dearest, ...], int]:
     """(the sessions that cost most in the period, the dearest first; how many sessions there are): one query."""
     with connection.cursor() as cursor:
-        given = {"teams": list(scope.team.ids), "since": since or BEGINNING, "most": MOST_DEAREST}
+        given: dict[str, Any] = {"teams": list(scope.team.ids), "since": since or BEGINNING, "most": MOST_DEAREST}
         cursor.execute(_DEAREST, given)
         rows = cursor.fetchall()
     largest = rows[0][5] if rows else None

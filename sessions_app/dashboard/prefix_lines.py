@@ -7,7 +7,11 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from itertools import pairwise
 from statistics import median_low
-from typing import Any
+from typing import NamedTuple
+
+from django.db.models import F
+from django.db.models.functions import Greatest, TruncDate
+from django.db.models.lookups import GreaterThan
 
 from sessions_app.dashboard import sparks, words
 from sessions_app.dashboard.filters import in_scope
@@ -49,10 +53,17 @@ class PrefixLine:
     jump: Jump | None
 
 
-type _Row = dict[str, Any]
-FIELDS = (
-    "project__name host first_at first_prompt_tokens calls subagent_calls model version cache_write_1h cache_write_5m"
-).split()
+class _Row(NamedTuple):
+    """One session; `later` calls of its main thread read what its first one wrote, for an hour where `is_hourly`."""
+
+    project: str | None
+    host: str
+    day: date
+    tokens: int
+    later: int
+    model: str
+    version: str
+    is_hourly: bool
 
 
 def prefix_lines(
@@ -61,11 +72,16 @@ def prefix_lines(
     """Lines, the sessions behind them, and whether older ones were left out: one query."""
     sessions = in_scope(Session.objects.for_user(user), scope, now)
     fresh = sessions.filter(first_prompt_tokens__gt=0, first_at__isnull=False).order_by("-first_at")
-    rows: list[_Row] = list(fresh.values(*FIELDS)[: MOST_SESSIONS + 1])
+    main = F("calls") - F("subagent_calls")
+    found = fresh.values_list(
+        *("project__name", "host", TruncDate("first_at", tzinfo=UTC), "first_prompt_tokens", Greatest(main - 1, 0)),
+        *("model", "version", GreaterThan(F("cache_write_1h"), F("cache_write_5m"))),
+    )
+    rows = [_Row(*row) for row in found[: MOST_SESSIONS + 1]]
     cut, rows = len(rows) > MOST_SESSIONS, rows[:MOST_SESSIONS]
     groups: dict[tuple[str, str], list[_Row]] = defaultdict(list)
     for row in reversed(rows):
-        groups[(row["project__name"] or "project unknown", row["host"])].append(row)
+        groups[(row.project or "project unknown", row.host)].append(row)
     lines = [_line(project, host, members, book) for (project, host), members in groups.items()]
     lines.sort(key=lambda line: (-(line.cost_usd or Decimal()), -line.tokens, line.project))
     return tuple(lines[:MOST_LINES]), len(rows), cut
@@ -74,7 +90,7 @@ def prefix_lines(
 def _line(project: str, host: str, rows: Sequence[_Row], book: PriceBook) -> PrefixLine:
     by_day: dict[date, list[_Row]] = defaultdict(list)
     for row in rows:
-        by_day[row["first_at"].astimezone(UTC).date()].append(row)
+        by_day[row.day].append(row)
     medians = {day: _median(members) for day, members in by_day.items()}
     cost = _cost(rows, book)
     return PrefixLine(
@@ -82,7 +98,7 @@ def _line(project: str, host: str, rows: Sequence[_Row], book: PriceBook) -> Pre
         host=words.word(words.HOSTS, host),
         sessions=len(rows),
         tokens=_median(rows),
-        newest_tokens=rows[-1]["first_prompt_tokens"],
+        newest_tokens=rows[-1].tokens,
         cost_usd=cost,
         cost_a_day_usd=None if cost is None else cost / len(by_day),
         spark=sparks.spark([sparks.SparkValue(size, f"{day:%d %b}: {size:,}") for day, size in medians.items()]),
@@ -91,7 +107,7 @@ def _line(project: str, host: str, rows: Sequence[_Row], book: PriceBook) -> Pre
 
 
 def _median(rows: Iterable[_Row]) -> int:
-    return int(median_low(row["first_prompt_tokens"] for row in rows))
+    return int(median_low(row.tokens for row in rows))
 
 
 def _cost(rows: Iterable[_Row], book: PriceBook) -> Decimal | None:
@@ -102,10 +118,9 @@ def _cost(rows: Iterable[_Row], book: PriceBook) -> Decimal | None:
     written: dict[tuple[str, date, bool], int] = defaultdict(int)
     read: dict[tuple[str, date, bool], int] = defaultdict(int)
     for row in rows:
-        tokens, hourly = row["first_prompt_tokens"], row["cache_write_1h"] > row["cache_write_5m"]
-        key = (row["model"], row["first_at"].date(), hourly)
-        written[key] += tokens
-        read[key] += tokens * max(0, row["calls"] - row["subagent_calls"] - 1)
+        key = (row.model, row.day, row.is_hourly)
+        written[key] += row.tokens
+        read[key] += row.tokens * row.later
     total = Decimal()
     for (model, day, hourly), tokens in written.items():
         price = book.price(model, datetime.combine(day, time.max, UTC))
@@ -129,7 +144,7 @@ def _jump(medians: dict[date, int], by_day: dict[date, list[_Row]]) -> Jump | No
 
 def _new(before: Iterable[_Row], after: Iterable[_Row]) -> tuple[str, ...]:
     """Versions and models that the day has and the day before had not."""
-    seen = {(name, row[name]) for row in before for name in ("version", "model")}
-    names = {"version": "version ", "model": ""}
-    found = {(name, row[name]) for row in after for name in names if row[name]} - seen
-    return tuple(names[name] + value for name, value in sorted(found))
+    seen = {row.version for row in before}, {row.model for row in before}
+    versions = {row.version for row in after if row.version} - seen[0]
+    models = {row.model for row in after if row.model} - seen[1]
+    return (*sorted(models), *(f"version {version}" for version in sorted(versions)))
