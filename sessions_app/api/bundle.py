@@ -33,7 +33,7 @@ from sessions_app.feeds import (
 )
 from sessions_app.feeds.base import Context, Feed, Refused
 from sessions_app.feeds.husk_strings import kept_id
-from sessions_app.feeds.lines import decode
+from sessions_app.feeds.lines import decode, encode
 from sessions_app.models import Host
 from sessions_app.services import answering, arrivals, deliveries, ingest
 
@@ -44,6 +44,8 @@ PARTS: Mapping[str, Feed] = {
     "hooks": claude_hooks.FEED,
 }
 LIMIT = 16 * MIB
+#: Confirmations or counts of one bundle: each takes some statements under a lock, and clients send one or two.
+MOST_TOLD = 500
 
 
 class ClaudeBundleView(APIView):
@@ -63,7 +65,7 @@ class ClaudeBundleView(APIView):
         context = Context(received_ms=int(now.timestamp() * 1000))
         sender = replace(sender_of(request), lost_hook_events=_lost(bundle))
         told_by = {name: records for name in self.parts if isinstance(records := bundle.get(name), list) and records}
-        bodies = [(self.parts[name], b"\n".join(map(msgspec.json.encode, told_by[name]))) for name in told_by]
+        bodies = [(self.parts[name], b"\n".join(map(encode, told_by[name]))) for name in told_by]
         kept = ingest.receive_together(sender=sender, bodies=bodies, context=context, now=now)
         receipts = dict(zip(told_by, map(told, kept), strict=True))
         answer = {"receipts": receipts, **_answered(request, self.host, bundle, started, now)}
@@ -143,8 +145,9 @@ def _answered(request: Request, host: Host, bundle: Mapping[str, Any], started: 
 
 
 def _objects(raw: object) -> tuple[Mapping[str, Any], ...]:
-    """One object, or several in a list."""
-    return tuple(each for each in (raw if isinstance(raw, list) else [raw]) if isinstance(each, dict))
+    """One object, or several in a list: the newest `MOST_TOLD` of them."""
+    told = raw[-MOST_TOLD:] if isinstance(raw, list) else [raw]
+    return tuple(each for each in told if isinstance(each, dict))
 
 
 class ArrivalsView(APIView):

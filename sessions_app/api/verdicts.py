@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-import msgspec
 from django.http import Http404, HttpResponse
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -18,7 +17,7 @@ from sessions_app.api.ingest import MIB, IngestView
 from sessions_app.api.shapes import moment
 from sessions_app.feeds import canonical
 from sessions_app.feeds.base import Refused
-from sessions_app.feeds.lines import decode
+from sessions_app.feeds.lines import decode, encode
 from sessions_app.models import KeyKind, Session, Verdict
 from sessions_app.services import muting, verdicts
 
@@ -137,7 +136,7 @@ class ExternalizeView(IngestView):
     def take(self, request: Request, body: bytes, now: datetime) -> HttpResponse:
         """Store the mark; a receipt is the answer."""
         record = {**_object(body), "type": "externalize"}
-        return super().take(request, msgspec.json.encode(record), now)
+        return super().take(request, encode(record), now)
 
 
 def _object(body: bytes) -> dict[str, Any]:

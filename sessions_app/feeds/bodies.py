@@ -19,6 +19,11 @@ TOO_MANY = "too_many_records"
 type Remarks = Callable[[Husk], Iterable[tuple[str, str, str]]]
 
 
+def too_many(most: int) -> Refused:
+    """The refusal of a body with more than `most` records."""
+    return Refused(TOO_MANY, "", f"more than {most:,} records; send them in several requests")
+
+
 def _members(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list) else [value]
 
@@ -65,12 +70,12 @@ def parse_told(
         readings = read(reduced, context)
         remarks.append(tuple(remarks_of(record)))
         if len(remarks) > MOST_RECORDS:
-            raise Refused(TOO_MANY, "", f"more than {MOST_RECORDS:,} records; send them in several requests")
+            raise too_many(MOST_RECORDS)
         return reduced, readings
 
     parsed = parse_records(body, context, read_one)
     if any(refusal.code == TOO_MANY for refusal in parsed.refusals):
-        raise Refused(TOO_MANY, "", f"more than {MOST_RECORDS:,} records; send them in several requests")
+        raise too_many(MOST_RECORDS)
     for item, found in zip(parsed.items, remarks, strict=True):
         parsed.warnings += [Refusal(item.position, pointer, code, text) for pointer, code, text in found]
     return parsed

@@ -88,6 +88,14 @@ def decode(line: bytes, limit: int = LONGEST_LINE) -> tuple[Any, bool]:
         return _second_try(line, error)
 
 
+def encode(value: Any) -> bytes:
+    """A value that `decode` gave, as JSON on one line that it reads again: half surrogates and long numbers too."""
+    try:
+        return msgspec.json.encode(value)
+    except (UnicodeEncodeError, OverflowError):
+        return json.dumps(value).encode()
+
+
 def _nests_deeper(text: bytes, limit: int) -> bool:
     """Whether brackets nest deeper than `limit`, found without recursion.
 

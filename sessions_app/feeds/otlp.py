@@ -9,7 +9,7 @@ from typing import Any
 
 from sessions_app.feeds import otlp_flat, otlp_protobuf
 from sessions_app.feeds.base import Context, Husk, Item, Parsed, Refusal, Refused
-from sessions_app.feeds.bodies import LARGEST
+from sessions_app.feeds.bodies import LARGEST, too_many
 from sessions_app.feeds.husk import husk
 from sessions_app.feeds.lines import decode
 from sessions_app.feeds.otlp_flat import AMOUNTS, Kind, Pairs, get, pairs
@@ -49,6 +49,8 @@ def parse(body: bytes, context: Context, kind: Kind, read: Read, host_of: Teller
     parsed = Parsed()
     export = otlp_protobuf.decode(body, kind) if context.protobuf else decode(body, LARGEST)[0]
     for position, found in enumerate(records(export, kind), 1):
+        if position > otlp_protobuf.MOST_RECORDS:
+            raise too_many(otlp_protobuf.MOST_RECORDS)
         try:
             if isinstance(found.flat, Refused):
                 raise found.flat

@@ -3,7 +3,7 @@
 Only what a reader can use is taken over; bodies of logs only where they are text.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -16,8 +16,11 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, NumberDataPoint, 
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 
 from sessions_app.feeds.base import Husk, Refused
+from sessions_app.feeds.bodies import too_many
 from sessions_app.feeds.otlp_flat import Kind
 
+#: Records of one export; what a collector sends at once are some thousand.
+MOST_RECORDS = 100_000
 _PLAIN = {
     "string_value": "stringValue",
     "int_value": "intValue",
@@ -31,14 +34,27 @@ def decode(body: bytes, kind: Kind) -> Husk:
     try:
         if kind is Kind.LOGS:
             logs = ExportLogsServiceRequest.FromString(body)
+            _count((s.log_records for r in logs.resource_logs for s in r.scope_logs), len(logs.resource_logs))
             return {"resourceLogs": [_logs(resource) for resource in logs.resource_logs]}
         if kind is Kind.SPANS:
             spans = ExportTraceServiceRequest.FromString(body)
+            _count((s.spans for r in spans.resource_spans for s in r.scope_spans), len(spans.resource_spans))
             return {"resourceSpans": [_spans(resource) for resource in spans.resource_spans]}
         metrics = ExportMetricsServiceRequest.FromString(body)
+        scopes = [s for r in metrics.resource_metrics for s in r.scope_metrics]
+        _count((s.metrics for s in scopes), len(metrics.resource_metrics))
+        _count((m.sum.data_points for s in scopes for m in s.metrics), 0)
         return {"resourceMetrics": [_metrics(resource) for resource in metrics.resource_metrics]}
     except DecodeError:
         raise Refused("not_protobuf", "", "the body is no OTLP export of this signal in protobuf") from None
+
+
+def _count(lists: Iterable[Sized], before: int) -> None:
+    """Refuse more than a sender can mean before any is taken over; empty ones cost it two bytes each."""
+    for each in lists:
+        before += 1 + len(each)
+        if before > MOST_RECORDS:
+            raise too_many(MOST_RECORDS)
 
 
 def _logs(given: ResourceLogs) -> Husk:

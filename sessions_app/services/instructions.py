@@ -36,7 +36,7 @@ def note(*, session: Session, payload: Mapping[str, Any], machine: str, at_ms: i
     InstructionFile.objects.get_or_create(
         session=session,
         kind=kind,
-        name=name if name in NAMES else OTHER,
+        name=name if isinstance(name, str) and name in NAMES else OTHER,
         digest=digest,
         defaults={
             "bytes": min(size, MOST_BYTES - 1),

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
-from sessions_app.models import Call, Session, VaultRecord
+from sessions_app.api.bundle import MOST_TOLD
+from sessions_app.feeds.otlp_protobuf import MOST_RECORDS
+from sessions_app.models import Call, InstructionFile, Restoration, Session, VaultRecord
 from tests.support import deliveries as given
 from tests.support import told
 from tests.support.world import World
@@ -119,3 +122,51 @@ def test_own_format__a_field_named_by_half_a_surrogate__remarked(world: World) -
     answer = post(world, DOORS["canonical"], body)
     assert answer.status_code == 202
     assert [w["pointer"] for w in answer.json()["warnings"]] == ["/\ufffdx"]
+
+
+def bundle(world: World, body: bytes) -> Any:
+    return post(world, "/api/v1/bundles/claude-code", body)
+
+
+def test_bundle__half_a_surrogate_in_one_line__that_and_the_others_counted(world: World) -> None:
+    odd, plain = (json.dumps(told.call("s", name, at, told.usage(9))) for at, name in enumerate(("m1", "m2")))
+    cut = odd.replace('"done"', '"\\ud83d", "n": 1' + "0" * 30)
+    answer = bundle(world, f'{{"session_id": "s\\ud800", "lines": [{cut}, {plain}]}}'.encode())
+    assert answer.status_code == 200
+    assert answer.json()["receipts"]["lines"]["refused"] == []
+    given.fold_everything()
+    assert Session.objects.get().calls == 2
+
+
+def test_externalize__half_a_surrogate__taken(world: World) -> None:
+    answer = post(world, "/api/v1/externalize", b'{"session": "s", "sink": "notes", "x": "\\ud800"}')
+    assert answer.status_code == 202
+
+
+def test_bundle__name_of_an_instruction_file_is_no_text__kept_as_another_file(world: World) -> None:
+    instructions = {"digest": "a" * 16, "bytes": 5, "name": ["x"], "committed": {}, "head": []}
+    hook = {"hook_event_name": "InstructionsLoaded", "session_id": "s", "memory_type": "User"}
+    body = {"session_id": "s", "hooks": [{"payload": {**hook, "instructions": instructions}}]}
+    assert bundle(world, json.dumps(body).encode()).status_code == 200
+    assert InstructionFile.objects.get().name == "another file"
+
+
+def test_bundle__thousands_of_counts__the_newest_are_kept(world: World) -> None:
+    line = told.call("s", "m1", 0, told.usage(9))
+    counts = [{"compaction": {"at": 1.1e9 + 300 * n}} for n in range(MOST_TOLD + 3)]
+    body = {"session_id": "s", "lines": [line], "survival": counts}
+    assert bundle(world, json.dumps(body).encode()).status_code == 200
+    assert Restoration.objects.count() == MOST_TOLD
+
+
+@pytest.mark.parametrize("kind", ["application/x-protobuf", "application/json"])
+def test_telemetry__more_records_than_an_export_may_hold__refused_before_they_are_read(kind: str, world: World) -> None:
+    export = ExportLogsServiceRequest()
+    scope = export.resource_logs.add().scope_logs.add()
+    for _ in range(MOST_RECORDS + 1):
+        scope.log_records.add()
+    text = b'{"resourceLogs":[{"scopeLogs":[{"logRecords":[' + b",".join([b"{}"] * (MOST_RECORDS + 1)) + b"]}]}]}"
+    body = export.SerializeToString() if kind.endswith("protobuf") else text
+    headers = {"Authorization": f"Bearer {world.secrets['ingest_key']}"}
+    answer = Client().post("/otlp/v1/logs", body, content_type=kind, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_many_records")
