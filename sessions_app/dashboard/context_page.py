@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ecm_site.common import figures
 from sessions_app.dashboard.prefix_lines import PrefixLine, prefix_lines
-from sessions_app.dashboard.round_lines import Rounds, rounds_of
+from sessions_app.dashboard.round_lines import Rounds, ToolChanges, rounds_of, tool_changes_of
 from sessions_app.dashboard.scope import Scope
 from sessions_app.dashboard.sentences import Piece, Sentence, money, say
 from sessions_app.dashboard.tool_lines import (
@@ -35,6 +35,7 @@ class ContextPage:
     agents: tuple[AgentLine, ...]
     returns: tuple[LargeReturn, ...]
     rounds: Rounds | None
+    changes: ToolChanges
 
     @property
     def large_return(self) -> int:
@@ -48,7 +49,7 @@ class ContextPage:
 
 
 def context_page(user: Viewer, scope: Scope, now: datetime) -> ContextPage:
-    """The page of a scope: seven queries, whatever the size."""
+    """The page of a scope: eight queries, whatever the size."""
     prefixes, sessions, is_cut = prefix_lines(user, scope, now, prices.load_price_book())
     return ContextPage(
         scope=scope,
@@ -61,6 +62,7 @@ def context_page(user: Viewer, scope: Scope, now: datetime) -> ContextPage:
         agents=agent_lines(user, scope, now),
         returns=large_returns(user, scope, now),
         rounds=rounds_of(user, scope, now),
+        changes=tool_changes_of(user, scope, now),
     )
 
 

@@ -15,6 +15,22 @@ from sessions_app.models import Call, Session, UsageSlot, Viewer
 
 
 @dataclass(frozen=True, slots=True)
+class ToolChanges:
+    """Changes of the tools within sessions, and what the calls after them sent again without another cause."""
+
+    count: int
+    at_boundary: int
+    missed: int
+    missed_tokens: int
+    lost_usd: Decimal
+
+    @property
+    def mid_turn(self) -> int:
+        """Those while the model was at work."""
+        return self.count - self.at_boundary
+
+
+@dataclass(frozen=True, slots=True)
 class Rounds:
     """Rounds whose blocks are known; `lost_usd` was sent again, without a known cause, in those over the limit."""
 
@@ -54,3 +70,18 @@ def rounds_of(user: Viewer, scope: Scope, now: datetime) -> Rounds | None:
     unexplained = Q(miss_part=Part.UNEXPLAINED)
     lost = over.aggregate(n=Count("pk", filter=unexplained), usd=Sum("miss_cost_usd", filter=unexplained))
     return Rounds(told["known"], told["wide"], told["over"], lost["n"], lost["usd"] or Decimal())
+
+
+def tool_changes_of(user: Viewer, scope: Scope, now: datetime) -> ToolChanges:
+    """All changes of a scope: one query."""
+    sessions = in_scope(Session.objects.for_user(user), scope, now).order_by()
+    calls = Call.objects.filter(session__in=sessions, evidence__has_key="tools")
+    unexplained = Q(miss_part=Part.UNEXPLAINED)
+    told = calls.aggregate(
+        n=Count("pk"),
+        boundary=Count("pk", filter=Q(evidence__tools__2=1)),
+        missed=Count("pk", filter=unexplained),
+        tokens=Sum("missed_tokens", filter=unexplained),
+        usd=Sum("miss_cost_usd", filter=unexplained),
+    )
+    return ToolChanges(told["n"], told["boundary"], told["missed"], told["tokens"] or 0, told["usd"] or Decimal())

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from sessions_app.feeds.base import Husk
 from sessions_app.feeds.claude_line import Line, is_externalizing, short, thread_of
 from sessions_app.feeds.husk import WRAP
+from sessions_app.feeds.tool_deltas import tool_delta
 from sessions_app.kernel.readings import CompactionReading, Mark, MarkReading, Signal, Source
 
 BOUNDARIES = {"compact_boundary": Signal.BOUNDARY, "microcompact_boundary": Signal.MICRO}
@@ -104,3 +105,21 @@ def externalized(line: Line, blocks: list[Husk]) -> Iterator[MarkReading]:
                 detail=line.ranked(tool),
                 thread=thread_of(line.husk),
             )
+
+
+def tools_changed(line: Line) -> MarkReading | None:
+    """The moment of a change; None where nothing came or went."""
+    told, uuid = line.husk.get("attachment"), line.text("uuid")
+    delta = tool_delta(told) if isinstance(told, dict) else None
+    if delta is None or uuid is None or not (delta["added"] or delta["removed"]):
+        return None
+    return MarkReading(
+        session=line.session,
+        source=Source.TRANSCRIPT,
+        key=uuid,
+        mark=Mark.TOOLS,
+        at_ms=line.ms,
+        received_ms=line.received_if_timeless,
+        detail=(0, f"+{delta['added']} -{delta['removed']}"),
+        thread=thread_of(line.husk),
+    )

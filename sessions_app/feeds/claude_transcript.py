@@ -17,7 +17,7 @@ from sessions_app.feeds.claude_line import (
     short,
     thread_of,
 )
-from sessions_app.feeds.claude_moments import api_error, boundary, compaction, externalized, prompt
+from sessions_app.feeds.claude_moments import api_error, boundary, compaction, externalized, prompt, tools_changed
 from sessions_app.feeds.claude_usage import calls_of
 from sessions_app.feeds.husk import husk, size_of
 from sessions_app.feeds.lines import parse_lines
@@ -67,6 +67,9 @@ def _told(line: Line, message: Husk, content: object, blocks: list[Husk]) -> lis
     if kind == "system":
         found = boundary(line)
         return [found] if found else []
+    if kind == "attachment":
+        changed = tools_changed(line)
+        return [changed] if changed else []
     if kind == "user":
         if line.husk.get("isCompactSummary") is True:
             return [compaction(line, Signal.SUMMARY, {})]

@@ -15,6 +15,7 @@ from sessions_app.feeds import husk_keys as keys
 from sessions_app.feeds.base import Husk, Refused
 from sessions_app.feeds.husk_strings import IN_BLOCK, SIZE, STRINGS, WRAP, WRAPS, clean, size_of, token
 from sessions_app.feeds.otlp_keys import FIGURES
+from sessions_app.feeds.tool_deltas import tool_delta
 
 __all__ = ["FLAGS", "SIZE", "WRAP", "clean", "husk", "size_of"]
 
@@ -74,12 +75,18 @@ def _object(record: dict[str, Any], keep: frozenset[str], depth: int) -> Husk:
         elif kind is int or kind is float:
             out[key] = _number(value)
         elif key in keys.CONTENT:
-            out[key] = _input(record.get("tool_name"), value) if kind is dict else {SIZE: size_of(value)}
+            out[key] = _said(record, key, value) if kind is dict else {SIZE: size_of(value)}
         elif kind is dict:
             out[key] = _tree(key, value, keep, depth + 1)
         else:
             out[key] = _list(key, value, keep, depth + 1)
     return out
+
+
+def _said(record: dict[str, Any], key: str, value: dict[str, Any]) -> Husk:
+    """A tree that holds what was said; of tools that come or go their number, of an input what is known of it."""
+    delta = tool_delta(value) if key == "attachment" else None
+    return _input(record.get("tool_name"), value) if delta is None else delta
 
 
 def _marker(record: dict[str, Any]) -> Husk:

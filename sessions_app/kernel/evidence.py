@@ -1,12 +1,14 @@
 """What the records of a call tell beside its usage, and which event it follows: what a cause may rest on."""
 
+import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sessions_app.kernel.compactions import Kind
 from sessions_app.kernel.facts import CallFact, ClearingFact, ClearingKind, CompactionFact
-from sessions_app.kernel.readings import CONVENTION_SUSPECT, CallReading, Purpose
+from sessions_app.kernel.readings import CONVENTION_SUSPECT, CallReading, Mark, MarkReading, Purpose
 
 
 def of_reading(reading: CallReading) -> dict[str, Any]:
@@ -47,6 +49,35 @@ def with_blocks(calls: Sequence[CallFact], blocks: Mapping[str, int]) -> list[Ca
         replace(call, evidence={**call.evidence, "blocks": blocks[call.key]}) if call.key in blocks else call
         for call in calls
     ]
+
+
+def with_tools(calls: Sequence[CallFact], marks: Sequence[MarkReading]) -> list[CallFact]:
+    """The calls, the first one after a change of tools marked: [came, went, whether a person's prompt lay between].
+
+    What is told before the first call of a thread is no change.
+    """
+    found: dict[str, list[int]] = {}
+    prompts = sorted(mark.at_ms for mark in marks if mark.mark is Mark.PROMPT and mark.at_ms is not None)
+    for mark in marks:
+        told = re.fullmatch(r"\+(\d+) -(\d+)", mark.detail[1]) if mark.mark is Mark.TOOLS and mark.detail else None
+        if told is None or mark.at_ms is None:
+            continue
+        turns = [c for c in calls if c.thread == mark.thread[1] and c.purpose is Purpose.TURN]
+        after = bisect_left([_ms(c) for c in turns], mark.at_ms)
+        if not 0 < after < len(turns):
+            continue
+        start, end = _ms(turns[after - 1]), _ms(turns[after])
+        is_boundary = bisect_left(prompts, start) < bisect_left(prompts, end + 1)
+        came, went, _ = found.get(turns[after].key, [0, 0, 0])
+        found[turns[after].key] = [came + int(told[1]), went + int(told[2]), int(is_boundary)]
+    return [
+        replace(call, evidence={**call.evidence, "tools": found[call.key]}) if call.key in found else call
+        for call in calls
+    ]
+
+
+def _ms(call: CallFact) -> int:
+    return int(call.started_at.timestamp() * 1000)
 
 
 def _next(calls: Sequence[CallFact], event: CompactionFact) -> CallFact | None:

@@ -48,6 +48,7 @@ def fold(given: FoldInput, prices: Prices) -> SessionFold:
     compaction_facts = with_rereads(with_worths(compaction_facts, call_facts, prices), steps)
     cleared = clearings(call_facts, compaction_facts, prices)
     call_facts = evidence.with_events(call_facts, compaction_facts, cleared)
+    call_facts = evidence.with_tools(call_facts, [r for r in given.readings if isinstance(r, MarkReading)])
     return summary.assemble(
         given,
         calls=call_facts,

@@ -81,6 +81,8 @@ class Mark(StrEnum):
     EXTERNALIZE = "externalize"
     #: A call that was made and that nothing counts.
     UNSEEN_CALL = "unseen_call"
+    #: Tools or what is said of them came or went (`detail`: "+added -removed").
+    TOOLS = "tools"
     #: From here on the host asks this model (`detail`); records that name none are of the model in force.
     MODEL = "model"
 

@@ -102,6 +102,7 @@ class Call(models.Model):
                 name="call_dearest_miss",
                 condition=Q(miss_cost_usd__gt=0) & ~Q(miss_part="expected"),
             ),
+            models.Index(fields=["session"], name="call_tools_changed", condition=Q(evidence__has_key="tools")),
             # Calls that came with more new blocks than a cache looks back over.
             models.Index(fields=["session"], name="call_over_lookback", condition=Q(evidence__blocks__gt=20)),
             # The ledger looks at some neighbours in a thread, and sums a quarter of an hour.
