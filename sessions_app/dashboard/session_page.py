@@ -15,7 +15,7 @@ from sessions_app.dashboard.billing import BillingNote, billed, with_billing
 from sessions_app.dashboard.call_lines import CallPages, call_lines, pages_of
 from sessions_app.dashboard.certificate import Certificate, certificate
 from sessions_app.dashboard.compaction_cards import CompactionCard, compaction_cards
-from sessions_app.dashboard.follow import Follow, followed, with_signs
+from sessions_app.dashboard.follow import Follow, followed, signs_of, with_signs
 from sessions_app.dashboard.ledger import Entry, Ledger, ledger
 from sessions_app.dashboard.losses import LossCard, loss_cards
 from sessions_app.dashboard.now_card import NowCard, now_card
@@ -156,7 +156,7 @@ def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: date
         verdicts=verdict_section(session, compactions, restorations, book, is_live=live is not None),
         certificate=certificate(calls, restorations),
         billing=billed(session),
-        follow=followed(session, now),
+        follow=followed(signs_of(session), now),
     )
 
 

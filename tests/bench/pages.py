@@ -1,22 +1,28 @@
 """Pages at size: `python -m tests.bench.pages [SESSIONS]` beside a running server that holds one imported session.
 
 Copies the newest session with ten calls (each five times) until there are so many sessions, spread over 90 days, then
-asks each page in this process. Printed: queries, server time (median and 95th percentile), bytes of HTML, and how often
-a bare view goes into the page's median in the same run.
+asks each page in this process. Printed: queries, server time (median and 95th percentile, and of the first request after
+a hundred calls arrived), processor time with PostgreSQL's, bytes of HTML, how often a bare view goes into the page's
+median in the same run, and what 200 pages that follow a session take.
 """
 
 import functools
+import json
 import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from django.test import Client
+
     from sessions_app.models import Session
 
 REPEATS = 12
+LOOKS = 500
 EACH = 5
 MODELS = ("claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5.1-codex", "claude-opus-5")
 PAGES = (
@@ -27,11 +33,13 @@ PAGES = (
     "/compactions/?period=30d",
     "/compactions/?period=90d&sort=net",
     "/compactions/points/?period=90d",
-    "/context/?period=30d",
-    "/context/discipline/?period=30d",
-    "/tables/?period=30d&by=project",
+    "/context/?period=90d",
+    "/context/discipline/?period=90d",
+    "/tables/?period=90d&by=project",
+    "/tables/?period=90d&by=model",
     "/tables/?period=90d&by=cause",
     "/cache/?period=30d",
+    "/cache/?period=90d",
     "/sources/",
     "/connect/",
     "/policy/",
@@ -131,8 +139,40 @@ def timed(work: Callable[[], object]) -> list[float]:
     return sorted(found[1:])
 
 
-def measure(pages: Iterable[str]) -> None:
-    """Ask each page as the administrator and print one line for it."""
+def arrive(number: int) -> None:
+    """A hundred calls of one more session of the viewed team, told in the product's own format and folded."""
+    from django.utils import timezone
+
+    from sessions_app.feeds.base import Context
+    from sessions_app.feeds.registry import FEEDS
+    from sessions_app.models import Session
+    from sessions_app.services import folding, ingest
+    from sessions_app.services.ingest import Sender
+
+    now = timezone.now()
+    stamp = int(now.timestamp() * 1000)
+    calls = [
+        {
+            **{"type": "call", "session": f"arrived-{stamp}-{number}", "project": "bench-1", "model": MODELS[0]},
+            **{"message_id": f"{stamp}-{number}-{n}", "started_at": stamp - 100_000 + n * 900},
+            **{"uncached_input": 10, "cache_read": n * 900, "cache_write_5m": 900, "output": 50},
+        }
+        for n in range(100)
+    ]
+    team = Session.objects.filter(host_session_id__startswith="copy-")[0].team_id
+    ingest.receive(
+        sender=Sender(team),
+        feed=FEEDS["canonical"],
+        body=json.dumps(calls).encode(),
+        context=Context(received_ms=stamp, final=True),
+        now=now,
+    )
+    session = Session.objects.get(host_session_id=f"arrived-{stamp}-{number}")
+    folding.fold_session(session_id=session.pk, now=now)
+
+
+def measure(pages: Sequence[str]) -> None:
+    """Ask each page as the administrator and print one line for it; first of all right after calls arrived."""
     from django.contrib.auth.models import User
     from django.db import connection
     from django.test import Client
@@ -143,24 +183,56 @@ def measure(pages: Iterable[str]) -> None:
     client.force_login(User.objects.get(username="admin"))
     floor = statistics.median(timed(lambda: client.get("/healthz")))
     print(f"bare view {floor:.1f} ms")
-    session = Session.objects.latest("pk").pk
-    for page in (*pages, f"/sessions/{session}/"):
+    session = Session.objects.filter(host_session_id__startswith="copy-").latest("pk").pk
+    client.get(pages[0])
+    for number, page in enumerate((*pages, f"/sessions/{session}/")):
         queries: list[str] = []
 
         def counted(execute: Any, statement: str, *rest: Any, found: list[str] = queries) -> Any:
             found.append(statement)
             return execute(statement, *rest)
 
+        arrive(number)
+        start = time.perf_counter()
         with connection.execute_wrapper(counted):
             answer = client.get(page)
+        fresh = (time.perf_counter() - start) * 1000
         if answer.status_code != 200:
             print(f"{page:40} {answer.status_code}")
             continue
-        times = timed(functools.partial(client.get, page))
+        used, times = processor(connection), timed(functools.partial(client.get, page))
+        used = (processor(connection) - used) / (REPEATS + 1) * 1000
         middle, high = statistics.median(times), times[int(len(times) * 0.95)]
         size = len(answer.content) / 1000
-        figures = f"{middle:7.1f} ms  p95 {high:7.1f} ms  {size:6.1f} kB  {middle / floor:5.0f} times the floor"
-        print(f"{page:40} {len(queries):3} queries  {figures}")
+        figures = f"{middle:6.1f} ms  p95 {high:6.1f}  after an ingest {fresh:6.1f}  CPU {used:6.1f}  {size:6.1f} kB"
+        print(f"{page:40} {len(queries):3} queries  {figures}  {middle / floor:5.0f} times the floor")
+    follow(client, session)
+
+
+def processor(connection: Any) -> float:
+    """Seconds of processor that this process and its PostgreSQL backend have used."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        backend = cursor.fetchone()[0]
+    fields = Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()
+    return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def follow(client: "Client", session: int) -> None:
+    """What a look costs that finds nothing new, and what 200 open pages take of one core at their own pace."""
+    from django.db import connection
+
+    from sessions_app.dashboard.follow import PACES
+
+    address, part = f"/sessions/{session}/", {"HX-Target": "follow"}
+    etag = client.get(address, headers=part).headers["ETag"]
+    used = processor(connection)
+    for _ in range(LOOKS):
+        assert client.get(address, headers={**part, "If-None-Match": etag}).status_code == 304
+    each = (processor(connection) - used) / LOOKS
+    print(f"a look that finds nothing: {each * 1000:.2f} ms of processor")
+    for silent, every in PACES:
+        print(f"  200 pages silent for less than {silent}: every {every} s, {200 / every * each:.1%} of a core")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from tests.support.world import World, call_in
 pytestmark = [pytest.mark.browser]
 
 
-def look(page: Page, seconds: int = 6) -> None:
+def look(page: Page, seconds: int = 11) -> None:
     """Let the page's clock reach the next look."""
     page.clock.fast_forward(seconds * 1000)
 
@@ -60,7 +60,7 @@ def test_session__that_ends__is_asked_for_no_more(signed_in: Opener, world: Worl
     page, complaints = watched(signed_in(viewport=WIDE))
     page.clock.install()
     page.goto(f"/sessions/{session.pk}/")
-    assert page.get_attribute("#follow", "hx-trigger") == "every 5s"
+    assert page.get_attribute("#follow", "hx-trigger") == "every 10s"
     Session.objects.filter(pk=session.pk).update(ended_at=datetime.now(UTC))
     look(page)
     page.wait_for_selector("#head >> text=ended")
