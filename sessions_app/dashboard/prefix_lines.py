@@ -21,7 +21,7 @@ from sessions_app.kernel.pricing import PER_MILLION, PriceBook
 from sessions_app.models import Session, Viewer
 
 #: So many of the dearest are shown.
-MOST_LINES = 20
+MOST_LINES = 12
 #: Sessions looked at, the newest first; more than that is said.
 MOST_SESSIONS = 20_000
 #: A day whose median is so much above that of the day before is a jump.

@@ -1,7 +1,7 @@
 """Pages at size: `python -m tests.bench.pages [SESSIONS]` beside a running server that holds one imported session.
 
 Copies the newest session with ten calls (each five times) until there are so many sessions, spread over 90 days, then
-asks each page in this process. Printed: queries, server time (median and 95th percentile, and of the first request after
+asks each page in this process. Printed: queries, server time (median, 95th percentile, and of the first request after
 a hundred calls arrived), processor time with PostgreSQL's, bytes of HTML, how often a bare view goes into the page's
 median in the same run, and what 200 pages that follow a session take.
 """
