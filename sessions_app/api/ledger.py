@@ -71,7 +71,7 @@ class PricesView(APIView):
 
     def post(self, request: Request) -> Response:
         """201 with the row. Calls that it concerns are priced again in the background and keep the former figure."""
-        body = _decoded(request, PriceBody, "model, valid_from, input, output and source; money as decimal text")
+        body = decoded(request, PriceBody, "model, valid_from, input, output and source; money as decimal text")
         values = {f.name: getattr(body, f.name) for f in fields(Price) if hasattr(body, f.name)}
         run = pricing_rows.add(price=Price(**values), source=body.source, by=_name(request), now=clock.now())
         return Response({**_row(run.price_row), "repricing": run.pk}, status=201)
@@ -115,7 +115,7 @@ class MarkersView(APIView):
 
     def post(self, request: Request) -> Response:
         """201 for a new marker, 200 for one that was told already."""
-        body = _decoded(request, MarkerBody, 'an object such as {"title": "gateway 1.9"}')
+        body = decoded(request, MarkerBody, 'an object such as {"title": "gateway 1.9"}')
         team = self._team(request, body.team)
         project = None
         if body.project:
@@ -162,7 +162,7 @@ def _name(request: Request) -> str:
     return f"key {holder.key_id}" if holder is not None else request.user.get_username()
 
 
-def _decoded[T: msgspec.Struct](request: Request, kind: type[T], what: str) -> T:
+def decoded[T: msgspec.Struct](request: Request, kind: type[T], what: str) -> T:
     try:
         return msgspec.json.decode(read_body(request._request, LARGEST, LARGEST), type=kind)
     except (msgspec.MsgspecError, RecursionError) as error:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from sessions_app.api import keys, ledger, pins, read, verdicts
+from sessions_app.api import clearings, keys, ledger, pins, read, verdicts
 from sessions_app.api.ingest_urls import api_urls
 
 urlpatterns = [
@@ -14,6 +14,7 @@ urlpatterns = [
     path("verdicts/<str:public_id>", verdicts.VerdictView.as_view(), name="api-verdict"),
     path("totals", read.TotalsView.as_view(), name="api-totals"),
     path("prices", ledger.PricesView.as_view(), name="api-prices"),
+    path("clearings/preview", clearings.ClearingPreviewView.as_view(), name="api-clearings-preview"),
     path("markers", ledger.MarkersView.as_view(), name="api-markers"),
     path("keys", keys.KeysView.as_view(), name="api-keys"),
     path("pins", pins.SuppliedPinsView.as_view(), name="api-pins"),
