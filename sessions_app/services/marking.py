@@ -10,6 +10,7 @@ from django.db.models.functions import Lag
 
 from ecm_site.common.problems import DomainError
 from policy_app.models import Version
+from sessions_app.kernel import times
 from sessions_app.kernel.before_after import Comparison, compare
 from sessions_app.models import InstructionFile, Marker, Project, Session, SourceRow, Team, UsageSlot
 
@@ -32,8 +33,8 @@ def mark(
         raise DomainError(
             "bad_title", f"title says what changed, in at most {MOST_TITLE} characters.", pointer="/title"
         )
-    if at > now + timedelta(minutes=5):
-        raise DomainError("bad_at", "at is not in the future.", pointer="/at")
+    if at > now + timedelta(minutes=5) or not times.is_kept(at):
+        raise DomainError("bad_at", "at is not in the future, and not before 1970.", pointer="/at")
     key = f"{kind}:{project.pk if project else ''}:{int(at.timestamp())}:{title}"[:MOST_TITLE]
     values = {"project": project, "at": at, "kind": kind, "title": title, "made_at": now, "made_by": by[:150]}
     return Marker.objects.get_or_create(team=team, key=key, defaults=values)

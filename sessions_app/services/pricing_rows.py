@@ -10,7 +10,7 @@ from django.db.models import Max, Sum
 
 from ecm_site.common.enqueue import enqueue_on_commit
 from ecm_site.common.problems import DomainError
-from sessions_app.kernel import hours, names
+from sessions_app.kernel import hours, names, times
 from sessions_app.kernel.pricing import Price
 from sessions_app.models import Organisation, PriceRow, Repricing, UsageSlot
 from sessions_app.services.prices import load_price_book
@@ -65,10 +65,10 @@ def _checked(price: Price) -> Price:
     model = names.spellings(price.model)[0] if price.model.strip() else ""
     if not model or len(model) > 120 or "\0" in model:
         raise DomainError("bad_model", "model is the name of a model, at most 120 characters.", pointer="model")
-    if price.valid_from.tzinfo is None:
-        raise DomainError("bad_valid_from", "valid_from is a time with a zone.", pointer="valid_from")
-    if price.valid_to is not None and price.valid_to <= price.valid_from:
-        raise DomainError("bad_valid_to", "valid_to is after valid_from.", pointer="valid_to")
+    if not times.is_kept(price.valid_from):
+        raise DomainError("bad_valid_from", "valid_from is a time with a zone, from 1970 on.", pointer="valid_from")
+    if price.valid_to is not None and not (times.is_kept(price.valid_to) and price.valid_to > price.valid_from):
+        raise DomainError("bad_valid_to", "valid_to is a time with a zone, after valid_from.", pointer="valid_to")
     _hours(price.hours)
     for name in (*RATES, "web_search_usd"):
         _usd(name, getattr(price, name), DECIMALS)

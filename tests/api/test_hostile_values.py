@@ -170,3 +170,10 @@ def test_telemetry__more_records_than_an_export_may_hold__refused_before_they_ar
     headers = {"Authorization": f"Bearer {world.secrets['ingest_key']}"}
     answer = Client().post("/otlp/v1/logs", body, content_type=kind, headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (413, "too_many_records")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/verdicts/%00", "/v/%00"])
+def test_verdict__id_with_a_nul__404(path: str, world: World) -> None:
+    client = Client()
+    client.force_login(world.users["admin"])
+    assert client.get(path).status_code == 404

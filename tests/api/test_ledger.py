@@ -48,6 +48,10 @@ def test_prices__added_by_an_admin_key__read_back_exactly(world: World) -> None:
         ({"source": ""}, "bad_source"),
         ({"colour": "red"}, "bad_body"),
         ({"valid_to": "2020-01-01T00:00:00Z"}, "bad_valid_to"),
+        ({"valid_to": "2027-01-01T00:00:00"}, "bad_valid_to"),
+        ({"valid_to": "9999-12-31T23:00:00-10:00"}, "bad_valid_to"),
+        ({"valid_from": "0001-01-01T00:00:00+14:00"}, "bad_valid_from"),
+        ({"valid_from": "9999-12-31T23:00:00-10:00"}, "bad_valid_from"),
     ],
 )
 def test_prices__hostile_row__400_with_the_field(change: dict[str, object], code: str, world: World) -> None:
@@ -75,6 +79,7 @@ def test_markers__told_twice_by_a_deployment__one(world: World) -> None:
         ({"title": ""}, "bad_title"),
         ({"title": "x", "kind": "party"}, "bad_kind"),
         ({"title": "x", "at": "2999-01-01T00:00:00Z"}, "bad_at"),
+        ({"title": "x", "at": "0001-01-01T00:00:00+14:00"}, "bad_at"),
         ({"title": "x", "project": "nowhere"}, "bad_project"),
         ("[" * 9_000, "bad_body"),
     ],
