@@ -1,10 +1,11 @@
 """What fills the context before anyone speaks: the first prompt of fresh sessions, by project and host."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from functools import cache
 from itertools import pairwise
 from statistics import median_low
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from sessions_app.dashboard import sparks, words
 from sessions_app.dashboard.filters import in_scope
 from sessions_app.dashboard.scope import Scope
 from sessions_app.kernel.money import EXACT
-from sessions_app.kernel.pricing import PER_MILLION, PriceBook
+from sessions_app.kernel.pricing import PER_MILLION, PriceBook, Rates
 from sessions_app.models import Session, Viewer
 
 #: So many of the dearest are shown.
@@ -53,6 +54,9 @@ class PrefixLine:
     jump: Jump | None
 
 
+type _Rates = Callable[[str, date], Rates | None]
+
+
 class _Row(NamedTuple):
     """One session; `later` calls of its main thread read what its first one wrote, for an hour where `is_hourly`."""
 
@@ -82,17 +86,24 @@ def prefix_lines(
     groups: dict[tuple[str, str], list[_Row]] = defaultdict(list)
     for row in reversed(rows):
         groups[(row.project or "project unknown", row.host)].append(row)
-    lines = [_line(project, host, members, book) for (project, host), members in groups.items()]
+
+    # Thousands of sessions share few prices.
+    @cache
+    def rates(model: str, day: date) -> Rates | None:
+        price = book.price(model, datetime.combine(day, time.max, UTC))
+        return price.rates(0) if price else None
+
+    lines = [_line(project, host, members, rates) for (project, host), members in groups.items()]
     lines.sort(key=lambda line: (-(line.cost_usd or Decimal()), -line.tokens, line.project))
     return tuple(lines[:MOST_LINES]), len(rows), cut
 
 
-def _line(project: str, host: str, rows: Sequence[_Row], book: PriceBook) -> PrefixLine:
+def _line(project: str, host: str, rows: Sequence[_Row], rates: _Rates) -> PrefixLine:
     by_day: dict[date, list[_Row]] = defaultdict(list)
     for row in rows:
         by_day[row.day].append(row)
     medians = {day: _median(members) for day, members in by_day.items()}
-    cost = _cost(rows, book)
+    cost = _cost(rows, rates)
     return PrefixLine(
         project=project,
         host=words.word(words.HOSTS, host),
@@ -110,10 +121,10 @@ def _median(rows: Iterable[_Row]) -> int:
     return int(median_low(row.tokens for row in rows))
 
 
-def _cost(rows: Iterable[_Row], book: PriceBook) -> Decimal | None:
+def _cost(rows: Iterable[_Row], rates: _Rates) -> Decimal | None:
     """Writing the prefix in the first call and reading it in the others of the main thread; None: unpriced.
 
-    Tokens are added up by model, day and lifetime first: thousands of sessions share few prices.
+    Tokens are added up by model, day and lifetime first.
     """
     written: dict[tuple[str, date, bool], int] = defaultdict(int)
     read: dict[tuple[str, date, bool], int] = defaultdict(int)
@@ -123,13 +134,12 @@ def _cost(rows: Iterable[_Row], book: PriceBook) -> Decimal | None:
         read[key] += row.tokens * row.later
     total = Decimal()
     for (model, day, hourly), tokens in written.items():
-        price = book.price(model, datetime.combine(day, time.max, UTC))
+        price = rates(model, day)
         if price is None:
             return None
-        rates = price.rates(0)
-        write = rates.cache_write_1h if hourly else rates.cache_write_5m
+        write = price.cache_write_1h if hourly else price.cache_write_5m
         total = EXACT.fma(Decimal(tokens), write, total)
-        total = EXACT.fma(Decimal(read[(model, day, hourly)]), rates.cache_read, total)
+        total = EXACT.fma(Decimal(read[(model, day, hourly)]), price.cache_read, total)
     return EXACT.scaleb(total, PER_MILLION)
 
 
