@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 
+from sessions_app.dashboard.lanes import LANE_HEIGHT, lanes_of, pauses_of
 from sessions_app.dashboard.shapes import (
     BARS_HEIGHT,
     PAD,
@@ -74,6 +75,8 @@ def timeline(samples: Sequence[Sample], cuts: Sequence[Cut], window: int | None)
     dots = _dots(columns, scale)
     places = [(_place(cut, columns), cut) for cut in cuts]
     main = [(column, y) for column in columns if (y := _highest(column, scale, is_main=True)[1]) is not None]
+    columns_at = [(column.members, column.center - column.width / 2, column.width) for column in columns]
+    lanes, more_lanes = lanes_of(columns_at)
     bars_top = _nice(max((_total(s) for s in samples), default=1))
     return Timeline(
         bands=_bands(scale),
@@ -82,6 +85,10 @@ def timeline(samples: Sequence[Sample], cuts: Sequence[Cut], window: int | None)
         strokes=_strokes([(column.center, y) for column, y in main], [x for x, _ in places]),
         dots=dots,
         marks=tuple(Mark(percent(x), cut.title, cut.href) for x, cut in places),
+        pauses=pauses_of(columns_at),
+        lanes=lanes,
+        lanes_height=len(lanes) * LANE_HEIGHT,
+        more_lanes=more_lanes,
         ticks=_ticks(columns),
         notes=_notes(columns),
         stacks=tuple(_stack(column, bars_top) for column in columns),

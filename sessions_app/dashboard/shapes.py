@@ -29,6 +29,10 @@ class Sample:
     uncached: int
     #: A word under the call's tokens, such as "agent".
     note: str = ""
+    #: The name of its subagent, and what the pause before it was, if it was long; whether the cache outlived that.
+    lane: str = ""
+    pause: str = ""
+    is_cold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,25 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Pause:
+    """A vertical line before a call that came after a long pause."""
+
+    x: str
+    title: str
+    is_cold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The columns in which one subagent made calls."""
+
+    name: str
+    y: int
+    text_y: int
+    boxes: tuple[Box, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """A call number under the plot."""
 
@@ -130,6 +153,11 @@ class Timeline:
     strokes: tuple[Segment, ...] = ()
     dots: tuple[Dot, ...] = ()
     marks: tuple[Mark, ...] = ()
+    pauses: tuple[Pause, ...] = ()
+    lanes: tuple[Lane, ...] = ()
+    lanes_height: int = 0
+    #: Subagents beyond those that have a lane.
+    more_lanes: int = 0
     ticks: tuple[Tick, ...] = ()
     notes: tuple[Tick, ...] = ()
     stacks: tuple[Stack, ...] = ()

@@ -1,5 +1,7 @@
 """Geometry of the charts."""
 
+from dataclasses import replace
+
 from sessions_app.dashboard import charts, sparks
 from sessions_app.dashboard.shapes import Cut, Sample
 
@@ -87,3 +89,19 @@ def test_spark__unknown_and_zero__look_different() -> None:
 def test_strip__parts__tile_the_width() -> None:
     drawn = sparks.strip([("a", 3), ("b", 0), ("c", 1)])
     assert [(box.kind, box.x, box.width) for box in drawn.parts] == [("a", "0%", "75%"), ("c", "75%", "25%")]
+
+
+def test_timeline__subagents_and_long_pauses__have_lanes_and_lines_of_their_own() -> None:
+    calls = [sample(1, 9_000), sample(2, 3_000, is_main=False), sample(3, 4_000, is_main=False), sample(4, 12_000)]
+    calls[1:3] = [replace(call, lane="Explore a1") for call in calls[1:3]]
+    calls[3] = replace(calls[3], pause="7 min without a call", is_cold=True)
+    drawn = charts.timeline(calls, [], 200_000)
+    (lane,) = drawn.lanes
+    assert [(box.x, box.width) for box in lane.boxes] == [("25%", "25%"), ("50%", "25%")]
+    assert [(pause.x, pause.is_cold) for pause in drawn.pauses] == [("75%", True)]
+
+
+def test_timeline__more_subagents_than_lanes__says_how_many() -> None:
+    calls = [replace(sample(n, 3_000, is_main=False), lane=f"agent {n}") for n in range(1, 12)]
+    drawn = charts.timeline(calls, [], 200_000)
+    assert (len(drawn.lanes), drawn.more_lanes) == (8, 3)

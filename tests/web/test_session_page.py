@@ -176,3 +176,15 @@ def test_session_page__hostile_names__are_inert(world: World, text: str) -> None
         assert "<script>alert" not in markup
         assert "<img src=x" not in markup
         assert "alert" not in text or "alert" in markup
+
+
+def test_session_page__pauses__are_told_against_the_life_of_the_cache(world: World) -> None:
+    session = session_in(world.one, "a", calls=3)
+    call_in(session, number=2, at=NOW + timedelta(minutes=4))
+    call_in(session, number=3, at=NOW + timedelta(minutes=14))
+    markup = page(world.users["viewer"], f"/sessions/{session.pk}/")
+    assert "without a call before call 3: longer than the 5 minutes that the cache lives" in markup
+    assert "before call 2:" not in markup
+    Call.objects.filter(session=session, number=2).update(cache_write_1h=500)
+    markup = page(world.users["viewer"], f"/sessions/{session.pk}/")
+    assert "before call 3: within the 60 minutes that the cache lives" in markup
