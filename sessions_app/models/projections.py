@@ -5,6 +5,7 @@ from typing import Self
 from django.db import models
 from django.db.models import F, Q
 
+from sessions_app.kernel.mechanisms import LOOKBACK_BLOCKS
 from sessions_app.models.session import Session
 from sessions_app.models.tenancy import Role, Team, Viewer
 
@@ -104,11 +105,16 @@ class Call(models.Model):
             ),
             models.Index(fields=["session"], name="call_tools_changed", condition=Q(evidence__has_key="tools")),
             # Calls that came with more new blocks than a cache looks back over.
-            models.Index(fields=["session"], name="call_over_lookback", condition=Q(evidence__blocks__gt=20)),
+            models.Index(
+                fields=["session"], name="call_over_lookback", condition=Q(evidence__blocks__gt=LOOKBACK_BLOCKS)
+            ),
             # The ledger looks at some neighbours in a thread, and sums a quarter of an hour.
             models.Index(fields=["session", "thread", "number"], name="call_thread_number"),
             models.Index(fields=["session", "started_at"], name="call_session_time"),
             models.Index(fields=["session"], name="call_waiting", condition=Q(is_explained=False)),
+            # Few calls come with other tools, or with more blocks than a lookback reaches.
+            models.Index(fields=["session"], name="call_other_tools", condition=Q(evidence__has_key="tools")),
+            models.Index(fields=["session"], name="call_wide_round", condition=Q(evidence__blocks__gt=LOOKBACK_BLOCKS)),
             # The overview sums misses of a period over all sessions; most calls miss nothing.
             models.Index(
                 fields=["started_at"],
