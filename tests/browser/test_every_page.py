@@ -120,7 +120,7 @@ def test_pages__without_script_on_a_phone__are_walked_by_their_links(world: Worl
 def test_forms__without_script_on_a_phone__do_what_they_say(world: World, administrator: Opener) -> None:
     places = furnished(world)
     page = administrator(java_script_enabled=False, viewport=PHONE).new_page()
-    page.goto(places["v/<str:public_id>"])
+    page.goto(places["v/<slug:public_id>"])
     page.click("button:has-text('Re-derive')")
     assert page.is_visible("text=Equal.")
     page.goto(places["sessions/<int:pk>/"])

@@ -31,7 +31,7 @@ def furnished(world: World) -> dict[str, str]:
     marking.mark(team=world.one, at=now, kind="note", title="a change", project=None, by="jo", now=now)
     verdict = Verdict.objects.get(operation="compact", silence="")
     real = {
-        "v/<str:public_id>": f"/v/{verdict.public_id}",
+        "v/<slug:public_id>": f"/v/{verdict.public_id}",
         "prices/<path:model>/": "/prices/claude-sonnet-4-5/",
         "sessions/<int:pk>/calls/<int:number>/": f"/sessions/{player.row.pk}/calls/7/",
     }

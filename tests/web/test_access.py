@@ -174,9 +174,9 @@ TABLE = {
     "api/v1/sessions/<int:session_id>/mute": rule(
         200, "POST", '{"muted": true}', strangers=404, anonymous=401, read_key=403
     ),
-    "api/v1/verdicts/<str:public_id>": rule(404, anonymous=401, ingest_key=403),
+    "api/v1/verdicts/<slug:public_id>": rule(404, anonymous=401, ingest_key=403),
     "api/v1/externalize": replace(DELIVERY_ACCEPTED, body='{"session": "a"}'),
-    "v/<str:public_id>": rule(404, anonymous=LOGIN, keys=LOGIN),
+    "v/<slug:public_id>": rule(404, anonymous=LOGIN, keys=LOGIN),
     "sessions/<int:pk>/mute": rule(302, "POST", strangers=404, anonymous=LOGIN, keys=LOGIN),
     "api/v1/totals": READS,
     "api/v1/keys": rule(
@@ -294,6 +294,7 @@ def address(route: str, world: World, session_id: int) -> str:
         "<int:team_id>": world.one.pk,
         "<int:key_id>": world.keys["ingest_key"].pk,
         "<str:token>": "no-such-link",
+        "<slug:public_id>": "no-such-verdict",
         "<slug:by>.<slug:form>": "nothing.csv",
         "<int:loss_id>": 1,
         "<path:model>": "no-such-model",
