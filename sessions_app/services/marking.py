@@ -145,13 +145,13 @@ CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(read_before), '{}') AS read_before, coalesce(array_agg(before), '{}') AS before,
            coalesce(array_agg(read_after), '{}') AS read_after, coalesce(array_agg(after), '{}') AS after
     FROM (
-        SELECT sum(cache_read) FILTER (WHERE slot_at < m.at)::bigint AS read_before,
-               sum(prompt) FILTER (WHERE slot_at < m.at)::bigint AS before,
-               sum(cache_read) FILTER (WHERE slot_at >= m.at)::bigint AS read_after,
-               sum(prompt) FILTER (WHERE slot_at >= m.at)::bigint AS after
+        SELECT sum(cache_read) FILTER (WHERE slot_at < m.at) AS read_before,
+               sum(prompt) FILTER (WHERE slot_at < m.at) AS before,
+               sum(cache_read) FILTER (WHERE slot_at >= m.at) AS read_after,
+               sum(prompt) FILTER (WHERE slot_at >= m.at) AS after
         FROM (
             SELECT u.session_id, u.slot_at, u.cache_read,
-                   u.uncached_input + u.cache_read + u.cache_write_5m + u.cache_write_1h AS prompt
+                   u.uncached_input::numeric + u.cache_read + u.cache_write_5m + u.cache_write_1h AS prompt
             FROM sessions_app_usageslot u JOIN sessions_app_session s ON s.id = u.session_id
             WHERE u.slot_at >= m.at - %s::interval AND u.slot_at < m.at + %s::interval
               AND s.team_id = m.team_id AND (m.project_id IS NULL OR s.project_id = m.project_id)
@@ -172,4 +172,4 @@ def newest(*, team_ids: Iterable[int], since: datetime | None, limit: int) -> li
 
 
 def _pairs(read: Iterable[int | None], whole: Iterable[int | None]) -> list[tuple[int, int]]:
-    return [(part or 0, all_) for part, all_ in zip(read, whole, strict=True) if all_]
+    return [(int(part or 0), int(all_)) for part, all_ in zip(read, whole, strict=True) if all_]

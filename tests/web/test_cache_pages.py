@@ -1,5 +1,6 @@
 """The pages of the ledger: one call, the cache, prices, agreement, accepted losses."""
 
+import json
 from datetime import timedelta
 from decimal import Decimal
 
@@ -8,7 +9,8 @@ from django.test import Client
 
 from sessions_app.dashboard.call_page import call_page
 from sessions_app.models import AcceptedLoss, Call, PriceRow, Repricing, UsageSlot
-from tests.support.deliveries import NOW
+from sessions_app.services import marking
+from tests.support.deliveries import NOW, Delivery, deliver, fold_everything
 from tests.support.story import recorded
 from tests.support.world import World, build, session_in
 from tests.web.pages import client_of, page, words
@@ -122,3 +124,13 @@ def test_agreement_page__nothing_told__says_so(world: World) -> None:
     recorded(world.one)
     text = words(page(world.users["viewer"], "/cache/agreement/?period=all"))
     assert "The provider has explained no miss here yet." in text
+
+
+def test_cache_page__largest_counts_beside_a_marker__shown(world: World) -> None:
+    most = 2**63 - 1
+    told = {"type": "call", "session": "s", "message_id": "m", "started_at": NOW.isoformat(), "output": 1}
+    body = json.dumps({**told, "uncached_input": most, "cache_read": most}).encode()
+    deliver(world.one, [Delivery("canonical", body)])
+    fold_everything()
+    marking.mark(team=world.one, at=NOW, kind="note", title="x", project=None, by="", now=NOW)
+    assert client_of(world.users["viewer"]).get(ALL).status_code == 200
