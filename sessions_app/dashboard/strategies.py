@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Count, Exists, F, OuterRef, Q, Sum
+from django.db.models import Case, CharField, Count, Exists, F, OuterRef, Q, Sum, Value, When
 
 from ecm_site.common import figures
 from sessions_app.dashboard.compaction_sums import Median
@@ -19,6 +19,8 @@ NAMES = {
     (True, False): "compaction only",
     (True, True): "both",
 }
+#: Sessions whose work another one went on with in a fresh context, whatever else they did.
+HANDED_OFF = "handoff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,13 @@ def strategies_of(user: Viewer, scope: Scope, now: datetime) -> tuple[StrategyLi
     """Groups of sessions that made calls, then the published example: one query."""
     sessions = in_scope(Session.objects.for_user(user), scope, now).filter(calls__gt=0)
     clearing = Clearing.objects.filter(session=OuterRef("pk"))
+    successor = Session.objects.filter(parent=OuterRef("pk"), is_handoff=True)
     groups = (
-        sessions.annotate(was_compacted=Q(compactions__gt=0), was_cleared=Exists(clearing))
-        .values("was_compacted", "was_cleared")
+        sessions.annotate(
+            was_handed_off=Exists(successor), was_compacted=Q(compactions__gt=0), was_cleared=Exists(clearing)
+        )
+        .annotate(strategy=_strategy())
+        .values("strategy")
         .annotate(
             n=Count("pk"),
             peak=Median(F("peak_occupancy")),
@@ -60,21 +66,30 @@ def strategies_of(user: Viewer, scope: Scope, now: datetime) -> tuple[StrategyLi
         )
         .order_by()
     )
-    found = {(row["was_compacted"], row["was_cleared"]): row for row in groups}
+    found = {row["strategy"]: row for row in groups}
     own = tuple(
         StrategyLine(
             name=name,
-            sessions=found[key]["n"],
-            peak=_whole(found[key]["peak"]),
-            final=_whole(found[key]["final"]),
-            calls=_whole(found[key]["turns"]),
-            events=figures.plural(found[key]["events"], "compaction") if found[key]["events"] else "",
-            cost_usd=None if found[key]["cost"] is None else Decimal(str(found[key]["cost"])),
+            sessions=found[name]["n"],
+            peak=_whole(found[name]["peak"]),
+            final=_whole(found[name]["final"]),
+            calls=_whole(found[name]["turns"]),
+            events=figures.plural(found[name]["events"], "compaction") if found[name]["events"] else "",
+            cost_usd=None if found[name]["cost"] is None else Decimal(str(found[name]["cost"])),
         )
-        for key, name in NAMES.items()
-        if key in found
+        for name in (*NAMES.values(), HANDED_OFF)
+        if name in found
     )
     return own + PUBLISHED if own else ()
+
+
+def _strategy() -> Case:
+    """The name of what a session did."""
+    cases = [
+        When(was_compacted=compacted, was_cleared=cleared, then=Value(name))
+        for (compacted, cleared), name in NAMES.items()
+    ]
+    return Case(When(was_handed_off=True, then=Value(HANDED_OFF)), *cases, output_field=CharField())
 
 
 def _whole(middle: float | None) -> int | None:

@@ -31,7 +31,7 @@ FIELDS: Mapping[str, frozenset[str]] = {
         "call": _CALL,
         "proxy_call": _CALL,
         "compaction": f"{_ANY} thread id at started_at trigger before_tokens after_tokens duration_ms prompt_id",
-        "session": f"{_ANY} started_at ended_at entrypoint parent_session_id",
+        "session": f"{_ANY} started_at ended_at entrypoint parent_session_id handoff",
         "meter": f"{_ANY} at window occupancy cost_usd",
         "tool": f"{_ANY} thread tool_use_id tool_name at result_bytes input_bytes failed",
         "externalize": f"{_ANY} thread id at sink",

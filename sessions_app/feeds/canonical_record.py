@@ -11,6 +11,7 @@ from sessions_app.feeds.numbers import nanodollars, token_count
 from sessions_app.feeds.times import Moment, moment
 from sessions_app.kernel.joins import Ranked
 from sessions_app.kernel.readings import (
+    HANDOFF,
     CallReading,
     CompactionReading,
     Mark,
@@ -257,6 +258,7 @@ class CanonicalRecord:
             developer=self.ranked("developer"),
             model=self.ranked("model"),
             parent=self.ranked("parent_session_id"),
+            flags=(HANDOFF,) if self.record.get("handoff") is True else (),
         )
 
 

@@ -18,6 +18,7 @@ from sessions_app.feeds.claude_line import FOLDER_RANK, MINUTE_MS, is_externaliz
 from sessions_app.feeds.husk import SIZE, husk, size_of
 from sessions_app.kernel.joins import Ranked
 from sessions_app.kernel.readings import (
+    HANDOFF,
     CompactionReading,
     Mark,
     MarkReading,
@@ -221,6 +222,8 @@ class Hook:
             project=(FOLDER_RANK - self.received_ms, cwd) if cwd else None,
             model=self.ranked("model"),
             agents={agent: kind} if agent and kind else {},
+            parent=self.ranked("parent_session_id") if self.payload.get("handoff") is True else None,
+            flags=(HANDOFF,) if self.payload.get("handoff") is True else (),
         )
 
 

@@ -333,6 +333,10 @@ class StepsReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
     rules: ClassVar[Rules] = {"links": by_key(max), "tools": by_key(ToolSize.merge), "blocks": by_key(max)}
 
 
+#: Flag of a session that goes on with the work of its parent in a fresh context.
+HANDOFF = "handoff"
+
+
 class SessionReading(Reading, frozen=True, omit_defaults=True, kw_only=True):
     """Facts of the whole session; `project` is ranked by strength (git remote over folder name)."""
 

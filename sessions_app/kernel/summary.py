@@ -23,6 +23,7 @@ from sessions_app.kernel.facts import (
 from sessions_app.kernel.joins import Ranked, gathered
 from sessions_app.kernel.mechanisms import LOOKBACK_BLOCKS, WIDE_BLOCKS
 from sessions_app.kernel.readings import (
+    HANDOFF,
     CallReading,
     CompactionReading,
     CounterReading,
@@ -96,6 +97,7 @@ def assemble(
         "aux_calls": sum(1 for c in calls if c.purpose.is_auxiliary),
         "subagent_calls": sum(1 for c in calls if c.purpose is Purpose.TURN and c.thread),
         "inherited_calls": inherited,
+        "is_handoff": any(HANDOFF in fact.flags for fact in facts),
         "first_prompt_tokens": _first_prompt(calls, base_depth + inherited),
         "host_cost_usd": _host_cost(given, calls),
         "compactions": len(counted),

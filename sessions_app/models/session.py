@@ -69,6 +69,8 @@ class Session(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.SET_NULL, null=True, related_name="sessions")
     developer = models.ForeignKey(Developer, on_delete=models.SET_NULL, null=True, related_name="sessions")
+    #: Whether it goes on with the work of its parent in a fresh context, as somebody said.
+    is_handoff = models.BooleanField(default=False, db_default=False)
     parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="children")
     branch = models.CharField(max_length=200, blank=True)
     version = models.CharField(max_length=60, blank=True)
