@@ -112,9 +112,6 @@ class Call(models.Model):
             models.Index(fields=["session", "thread", "number"], name="call_thread_number"),
             models.Index(fields=["session", "started_at"], name="call_session_time"),
             models.Index(fields=["session"], name="call_waiting", condition=Q(is_explained=False)),
-            # Few calls come with other tools, or with more blocks than a lookback reaches.
-            models.Index(fields=["session"], name="call_other_tools", condition=Q(evidence__has_key="tools")),
-            models.Index(fields=["session"], name="call_wide_round", condition=Q(evidence__blocks__gt=LOOKBACK_BLOCKS)),
             # The overview sums misses of a period over all sessions; most calls miss nothing.
             models.Index(
                 fields=["started_at"],
