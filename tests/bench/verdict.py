@@ -112,9 +112,10 @@ def main() -> None:
         server = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.DEVNULL)
         try:
             wait_ready(port)
-            fill(folder)
             warm = Load(port)
             warm.run(hooks=True)
+            # Filling ends with statistics of all tables, which a server has that has run for some minutes.
+            fill(folder)
             print(f"{'hook':18} {'sent':>6} {'p50 ms':>8} {'p99 ms':>8} {'/ floor':>8}   at {PER_SECOND} a second")
             bare, judged = Load(port), Load(port)
             bare.run(hooks=False)
