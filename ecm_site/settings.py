@@ -107,6 +107,9 @@ CELERY_BEAT_SCHEDULE = {
     "tend-ledger": {"task": "sessions_app.tend_ledger", "schedule": 300.0, "options": {"expires": 300}},
     # Calls of before the ledger, or of before its rules changed; otherwise there are none.
     "explain-misses": {"task": "sessions_app.explain_misses", "schedule": 30.0, "options": {"expires": 30}},
+    "judge-alerts": {"task": "sessions_app.judge_alerts", "schedule": 300.0, "options": {"expires": 300}},
+    "send-notices": {"task": "sessions_app.send_notices", "schedule": 30.0, "options": {"expires": 30}},
+    "write-letters": {"task": "sessions_app.write_letters", "schedule": 900.0, "options": {"expires": 900}},
 }
 
 # The editor sends a whole table as one form: 200 rules with their conditions.
@@ -137,6 +140,11 @@ ECM_SCOPE_RESOLVER = "sessions_app.services.actors.scope_of"
 ECM_SCOPE_LISTER = "sessions_app.services.actors.scopes_of"
 ECM_SCOPE_NAMER = "sessions_app.services.actors.scope_name"
 ECM_RECORDED_RESOLVER = "sessions_app.dashboard.recorded.recorded_of"
+
+#: Writes the weekly mail of a team; pages and mail share their sentences.
+ECM_LETTER_WRITER = "sessions_app.dashboard.letter.letter_of"
+#: Whether webhooks may lie in private networks and on this machine.
+ALERT_PRIVATE = env.flag("ECM_ALERT_PRIVATE")
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -198,7 +206,14 @@ DEFAULT_FROM_EMAIL = env.text("ECM_MAIL_FROM", "ecm@localhost")
 MAILERS = {
     "default": {
         "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
-        "OPTIONS": {"host": env.text("ECM_SMTP_HOST", "localhost"), "port": env.number("ECM_SMTP_PORT", 25)},
+        "OPTIONS": {
+            "host": env.text("ECM_SMTP_HOST", "localhost"),
+            "port": env.number("ECM_SMTP_PORT", 25),
+            "username": env.text("ECM_SMTP_USER"),
+            "password": env.secret("ECM_SMTP_PASSWORD"),
+            "use_tls": env.flag("ECM_SMTP_TLS"),
+            "timeout": 15,
+        },
     }
 }
 

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from ecm_site.common.enqueue import send
-from sessions_app.services import explaining, folding, ingest, marking, repricing
+from sessions_app.services import alerting, explaining, folding, ingest, letters, marking, notices, repricing
 
 
 @shared_task(
@@ -52,3 +52,27 @@ def tend_ledger() -> None:
     for repricing_id in repricing.waiting():
         send("sessions_app.reprice", repricing_id)
     marking.notice(now=timezone.now())
+
+
+@shared_task(name="sessions_app.judge_alerts", ignore_result=True)
+def judge_alerts() -> int:
+    """Judge all rules that are on; what opened or closed is told."""
+    return alerting.judge_all(now=timezone.now())
+
+
+@shared_task(name="sessions_app.send_notice", ignore_result=True)
+def send_notice(notice_id: int) -> None:
+    """Send one message at once."""
+    notices.deliver(notice_id=notice_id, now=timezone.now())
+
+
+@shared_task(name="sessions_app.send_notices", ignore_result=True)
+def send_notices() -> int:
+    """Send what is due: retries, and what a lost message left."""
+    return notices.deliver_due(now=timezone.now())
+
+
+@shared_task(name="sessions_app.write_letters", ignore_result=True)
+def write_letters() -> int:
+    """On Mondays: the mail of the week before, once for each team that wants it."""
+    return letters.write_due(now=timezone.now())

@@ -2,7 +2,15 @@
 
 from django.urls import path
 
-from sessions_app.dashboard import connect_views, ledger_views, policy_views, table_views, verdict_views, views
+from sessions_app.dashboard import (
+    alert_views,
+    connect_views,
+    ledger_views,
+    policy_views,
+    table_views,
+    verdict_views,
+    views,
+)
 
 urlpatterns = [
     path("", views.show_overview, name="overview"),
@@ -39,5 +47,12 @@ urlpatterns = [
     path("connect/teams/<int:team_id>/keys", connect_views.make_key, name="make-key"),
     path("connect/keys/<int:key_id>/revoke", connect_views.revoke_key, name="revoke-key"),
     path("policy/drafts/<int:draft_id>/ghost", policy_views.show_ghost, name="policy-ghost"),
+    path("alerts/", alert_views.show_alerts, name="alerts"),
+    path("alerts/teams/<int:team_id>/rule", alert_views.set_rule, name="set-alert"),
+    path("alerts/teams/<int:team_id>/mute", alert_views.mute, name="mute-alert"),
+    path("alerts/teams/<int:team_id>/targets", alert_views.add_target, name="add-target"),
+    path("alerts/teams/<int:team_id>/targets/<int:target_id>/test", alert_views.test_target, name="test-target"),
+    path("alerts/teams/<int:team_id>/targets/<int:target_id>/remove", alert_views.remove_target, name="remove-target"),
+    path("alerts/teams/<int:team_id>/letter", alert_views.want_letter, name="want-letter"),
     path("theme/", views.choose_theme, name="theme"),
 ]

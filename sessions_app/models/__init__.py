@@ -1,5 +1,6 @@
 """One file per kind of row, each with its constraints."""
 
+from sessions_app.models.alerts import AlertEvent, AlertRule, AlertTarget, Letter, Notice, Occasion, TargetKind
 from sessions_app.models.facts import ImportedFile, ReadingRow, VaultRecord
 from sessions_app.models.keys import ApiKey, EntryLink, KeyKind
 from sessions_app.models.ledger import AcceptedLoss, InstructionFile, Marker
@@ -13,6 +14,9 @@ from sessions_app.models.verdict import Restoration, Standing, Verdict
 
 __all__ = [
     "AcceptedLoss",
+    "AlertEvent",
+    "AlertRule",
+    "AlertTarget",
     "ApiKey",
     "Billing",
     "BillingMode",
@@ -25,10 +29,13 @@ __all__ = [
     "ImportedFile",
     "InstructionFile",
     "KeyKind",
+    "Letter",
     "LiveThread",
     "Marker",
     "Membership",
     "MissSlot",
+    "Notice",
+    "Occasion",
     "Organisation",
     "PriceRow",
     "Project",
@@ -39,6 +46,7 @@ __all__ = [
     "Session",
     "SourceRow",
     "Standing",
+    "TargetKind",
     "Team",
     "Thread",
     "ToolUse",

@@ -264,6 +264,18 @@ TABLE = {
     "sources/teams/<int:team_id>/billing": rule(
         403, "POST", strangers=404, anonymous=LOGIN, keys=LOGIN, admin=400, organisation_admin=400
     ),
+    "alerts/": PAGE,
+    **dict.fromkeys(
+        ("alerts/teams/<int:team_id>/rule", "alerts/teams/<int:team_id>/mute", "alerts/teams/<int:team_id>/targets"),
+        rule(400, "POST", strangers=404, anonymous=LOGIN, keys=LOGIN, viewer=403),
+    ),
+    "alerts/teams/<int:team_id>/targets/<int:target_id>/test": rule(
+        404, "POST", anonymous=LOGIN, keys=LOGIN, viewer=403
+    ),
+    "alerts/teams/<int:team_id>/targets/<int:target_id>/remove": rule(
+        404, "POST", anonymous=LOGIN, keys=LOGIN, viewer=403
+    ),
+    "alerts/teams/<int:team_id>/letter": rule(302, "POST", strangers=404, anonymous=LOGIN, keys=LOGIN, viewer=403),
     "connect/": PAGE,
     "connect/claude-code/managed-settings.json": EVERYBODY,
     "connect/keys/": PAGE,
@@ -297,6 +309,7 @@ def address(route: str, world: World, session_id: int) -> str:
         "<slug:public_id>": "no-such-verdict",
         "<slug:by>.<slug:form>": "nothing.csv",
         "<int:loss_id>": 1,
+        "<int:target_id>": 1,
         "<path:model>": "no-such-model",
     }
     for place, value in places.items():
