@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from sessions_app.models import Verdict
-from sessions_app.services import marking, prices
+from policy_app.services.actors import Actor
+from sessions_app.models import Team, Verdict
+from sessions_app.services import alert_rules, alerting, marking, prices
 from tests.support.deliveries import deliver, fold_everything, telemetry
 from tests.support.live import live_in
 from tests.support.pins import PINS
@@ -29,6 +30,7 @@ def furnished(world: World) -> dict[str, str]:
     blind = session_in(world.one, "blind", at=now, cost_usd=None, unpriced_calls=1, zone="UNKNOWN")
     compaction_in(blind, number=1, at=now, state="failed")
     marking.mark(team=world.one, at=now, kind="note", title="a change", project=None, by="jo", now=now)
+    alerts_in(world.one, now)
     verdict = Verdict.objects.get(operation="compact", silence="")
     real = {
         "v/<slug:public_id>": f"/v/{verdict.public_id}",
@@ -46,8 +48,18 @@ def furnished(world: World) -> dict[str, str]:
         "draft of pins": pins,
         "review of pins": f"{pins}review",
         "empty": "/?team=two",
+        "alerts of one team": "/alerts/?team=one",
         "tried": f"{draft}?try=1&try-zone=RED",
     }
+
+
+def alerts_in(team: Team, now: datetime) -> None:
+    """One alert that fires, another that is on, and a target that was told."""
+    by = Actor(None, "jo", team.organisation_id)
+    alert_rules.add_target(team=team, kind="webhook", address="https://hooks.example.com/secret", actor=by, now=now)
+    for kind, ceiling in (("budget", "0.01"), ("silent", "")):
+        alert_rules.set_rule(team=team, kind=kind, threshold="24", ceiling=ceiling, is_on=True, actor=by, now=now)
+    alerting.judge_all(now=now)
 
 
 def pages(real: dict[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('sessions_app', '0015_tool_changes'),
+        ('sessions_app', '0018_one_index_each'),
     ]
 
     operations = [
