@@ -59,7 +59,7 @@ class SessionsView(APIView):
 
 
 def _sessions(request: Request, teams: QuerySet[Any]) -> QuerySet[Session]:
-    rows = Session.objects.filter(team__in=teams).select_related("team", "project", "developer")
+    rows = Session.objects.filter(team__in=teams).select_related("team", "project")
     if host := params.choice(request, "host", tuple(Host.values)):
         rows = rows.filter(host=host)
     if name := params.text(request, "host_session_id"):
@@ -90,7 +90,7 @@ class SessionView(APIView):
     def get(self, request: Request, session_id: int) -> Response:
         """The session as in the list, `live` (what is known now) and `call_entries` in order."""
         rows = Session.objects.filter(team__in=visible_teams(request))
-        row = rows.select_related("team", "project", "developer").filter(pk=session_id).first()
+        row = rows.select_related("team", "project").filter(pk=session_id).first()
         if row is None:
             raise Http404
         calls = Call.objects.filter(session=row).order_by("number", "pk")

@@ -14,6 +14,7 @@ from sessions_app.kernel import names, spans
 from sessions_app.kernel.live_state import Figure, Now
 from sessions_app.kernel.readings import Purpose
 from sessions_app.models import Call, Compaction, Session, Thread
+from sessions_app.services import persons
 
 CALLS = ("calls", "aux_calls", "subagent_calls", "inherited_calls", "unpriced_calls")
 TOKENS = ("uncached_input", "cache_read", "cache_write_5m", "cache_write_1h", "cache_write_unknown_ttl", "output")
@@ -96,6 +97,8 @@ class Parts:
     models: Mapping[int, list[str]] = field(default_factory=dict)
     compactions: Mapping[int, list[Compaction]] = field(default_factory=dict)
     threads: Mapping[int, list[Thread]] = field(default_factory=dict)
+    #: Only of sessions that may name theirs.
+    developers: Mapping[int, str] = field(default_factory=dict)
 
 
 def parts_of(ids: Sequence[int]) -> Parts:
@@ -112,6 +115,7 @@ def parts_of(ids: Sequence[int]) -> Parts:
         models,
         _by_session(Compaction.objects.filter(session__in=ids).order_by("number")),
         _by_session(Thread.objects.filter(session__in=ids).order_by("first_at", "key")),
+        persons.named(session_ids=ids),
     )
 
 
@@ -130,7 +134,7 @@ def session(row: Session, parts: Parts) -> dict[str, Any]:
         **{name: getattr(row, name) for name in _AS_THEY_ARE},
         "team": row.team.slug,
         "project": row.project.name if row.project else None,
-        "developer": str(row.developer) if row.developer else None,
+        "developer": parts.developers.get(row.pk),
         "parent": row.parent_id,
         "models": parts.models.get(row.pk, []),
         "first_at": moment(row.first_at),

@@ -104,7 +104,7 @@ def session_list(user: Viewer, scope: Scope, chosen: SessionFilter, now: datetim
         now=now,
         filter=chosen,
         selects=_selects(user, scope, chosen),
-        lines=tuple(_line(session) for session in rows),
+        lines=tuple(line_of(session) for session in rows),
         total=total,
         pages=pages,
         sort_links=tuple(
@@ -134,7 +134,8 @@ def _select(name: str, label: str, entries: list[tuple[str, str]], chosen: str) 
     return Select(name, label, (any_one, *(Option(value, text, value == chosen) for value, text in entries)))
 
 
-def _line(session: Session) -> SessionLine:
+def line_of(session: Session) -> SessionLine:
+    """A session as a line of a list."""
     return SessionLine(
         session=session,
         peak_percent=figures.percent(session.peak_occupancy, session.window),

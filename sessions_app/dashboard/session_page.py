@@ -118,7 +118,7 @@ class SessionPage:
 
 def session_page(user: Viewer, pk: int, parameters: Mapping[str, str], now: datetime) -> SessionPage:
     """The page of one session that the user may see: at most twelve queries; 404 for any other."""
-    rows = Session.objects.for_user(user).select_related("project", "team", "parent", "developer")
+    rows = Session.objects.for_user(user).select_related("project", "team", "parent")
     session = get_object_or_404(with_signs(with_billing(rows)), pk=pk)
     book = load_price_book()
     calls = list(session.call_rows.order_by("number"))

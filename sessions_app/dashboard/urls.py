@@ -6,6 +6,7 @@ from sessions_app.dashboard import (
     alert_views,
     connect_views,
     ledger_views,
+    me_views,
     policy_views,
     table_views,
     verdict_views,
@@ -54,5 +55,7 @@ urlpatterns = [
     path("alerts/teams/<int:team_id>/targets/<int:target_id>/test", alert_views.test_target, name="test-target"),
     path("alerts/teams/<int:team_id>/targets/<int:target_id>/remove", alert_views.remove_target, name="remove-target"),
     path("alerts/teams/<int:team_id>/letter", alert_views.want_letter, name="want-letter"),
+    path("me/", me_views.show_me, name="me"),
+    path("me/naming", me_views.set_naming, name="set-naming"),
     path("theme/", views.choose_theme, name="theme"),
 ]

@@ -29,6 +29,8 @@ class Organisation(models.Model):
     slug = models.SlugField(unique=True)
     #: What the company pays of list prices, by its contracts; sums are kept at list price.
     price_multiplier = models.DecimalField(max_digits=6, decimal_places=4, default=1)
+    #: Whether sessions name their developers; even then not in teams below the floor (services/persons.py).
+    names_persons = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -276,6 +276,9 @@ TABLE = {
         404, "POST", anonymous=LOGIN, keys=LOGIN, viewer=403
     ),
     "alerts/teams/<int:team_id>/letter": rule(302, "POST", strangers=404, anonymous=LOGIN, keys=LOGIN, viewer=403),
+    "me/": PAGE,
+    # Without a reason it is refused to those who may.
+    "me/naming": rule(403, "POST", anonymous=LOGIN, keys=LOGIN, organisation_admin=400, foreign_admin=400),
     "connect/": PAGE,
     "connect/claude-code/managed-settings.json": EVERYBODY,
     "connect/keys/": PAGE,
