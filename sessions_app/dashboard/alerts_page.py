@@ -16,11 +16,11 @@ MOST_EVENTS, MOST_NOTICES = 30, 30
 
 #: What a threshold is, as the label of its field.
 UNITS = {
-    AlertKind.HIT_RATIO: "percentage points below the 7 days before",
-    AlertKind.AVOIDABLE: "USD in 24 hours, at list price",
-    AlertKind.COMPACTION: "compactions per 100 calls of 24 hours",
-    AlertKind.BUDGET: "percent of the month’s ceiling",
-    AlertKind.SILENT: "hours without a word, weekends left out",
+    AlertKind.HIT_RATIO: "Fires at so many points below the 7 days before",
+    AlertKind.AVOIDABLE: "Fires at so many USD in 24 hours, list price",
+    AlertKind.COMPACTION: "Fires at so many compactions per 100 calls of 24 hours",
+    AlertKind.BUDGET: "Fires at so many percent of the month’s ceiling",
+    AlertKind.SILENT: "Fires after so many hours of silence, without weekends",
 }
 NOTES = {AlertKind.COMPACTION: "Three of one session within an hour fire too."}
 

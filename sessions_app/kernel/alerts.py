@@ -16,8 +16,8 @@ CALM_SHARE = Decimal("0.8")
 LEAST_TOKENS = 100_000
 #: Calls of a day before its compaction rate says anything.
 LEAST_CALLS = 20
-#: So many completed compactions of one session within an hour are thrash, whatever the rate of the team.
-THRASH = 3
+#: So many completed compactions of one session within an hour fire, whatever the rate of the team.
+MOST_IN_AN_HOUR = 3
 NO_CALLS = "No calls in the last 24 hours."
 _TENTH, _CENT = Decimal("0.1"), Decimal("0.01")
 
@@ -128,7 +128,7 @@ def _avoidable(line: Line, figures: Figures, is_open: bool) -> Verdict:
 
 def _compaction(line: Line, figures: Figures, is_open: bool) -> Verdict:
     most = figures.hour_most_compactions
-    if most >= THRASH:
+    if most >= MOST_IN_AN_HOUR:
         reason = f"One session was compacted {most} times within the last hour."
         return Verdict(AlertState.FIRING, reason, Decimal(most))
     if not figures.day_calls:

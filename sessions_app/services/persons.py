@@ -16,6 +16,7 @@ from policy_app.services import auditing
 from policy_app.services.actors import Actor, require_approve
 from policy_app.services.locks import lock_organisation
 from sessions_app.models import Organisation, Session, Team
+from sessions_app.models.session import SessionQuerySet
 from sessions_app.services.own_keys import identity_of
 
 FLOOR = 5
@@ -33,7 +34,7 @@ def named(*, session_ids: Sequence[int]) -> dict[int, str]:
     return {row.pk: str(row.developer) for row in rows.select_related("developer").only("pk", "developer")}
 
 
-def own_sessions(user: User) -> QuerySet[Session]:
+def own_sessions(user: User) -> SessionQuerySet:
     """Sessions that came by the user's own keys, in the teams that the user is in."""
     return Session.objects.for_user(user).filter(developer__identity=identity_of(user))
 

@@ -44,6 +44,9 @@ def test_compose__network__only_the_web_port_and_only_on_loopback(compose: dict[
     for name in ("postgres", "redis"):
         assert compose["services"][name]["networks"] == ["backend"]
         assert "healthcheck" in compose["services"][name]
+    # Alerts go out from the worker.
+    assert compose["services"]["worker"]["networks"] == ["backend", "out"]
+    assert not (compose["networks"]["out"] or {}).get("internal")
 
 
 def test_compose__variables__all_in_the_example(compose: dict[str, Any]) -> None:

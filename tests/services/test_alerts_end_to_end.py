@@ -22,7 +22,7 @@ from pytest_django.live_server_helper import LiveServer
 from ecm_site.common import enqueue
 from ecm_site.embedded.options import ROOT
 from policy_app.services.actors import Actor
-from sessions_app.models import AlertEvent, Notice, Session
+from sessions_app.models import AlertEvent, AlertRule, Notice, Session
 from sessions_app.services import alert_rules
 from tests.support.receivers import MailReceiver, WebReceiver, listening
 from tests.support.world import World, build
@@ -79,7 +79,14 @@ def bring(url: str, secret: str, name: str, *, hours_ago: float, read: int, fres
 
 def judge() -> None:
     """What beat sends every five minutes."""
-    assert enqueue.send(settings.CELERY_BEAT_SCHEDULE["judge-alerts"]["task"])
+    assert enqueue.send(str(settings.CELERY_BEAT_SCHEDULE["judge-alerts"]["task"]))
+
+
+def judge_again(rule: AlertRule) -> None:
+    """Judge, and wait until that was done."""
+    before = AlertRule.objects.get(pk=rule.pk).judged_at
+    judge()
+    until(lambda: AlertRule.objects.get(pk=rule.pk).judged_at != before)
 
 
 def test_hit_ratio__drops_by_real_ingest_and_recovers__told_once_at_open_and_once_at_close(
@@ -102,9 +109,7 @@ def test_hit_ratio__drops_by_real_ingest_and_recovers__told_once_at_open_and_onc
         assert enqueue.send("sessions_app.send_notices")
         until(lambda: not Notice.objects.filter(delivered_at=None).exists())
         for _ in range(2):
-            seen = type(rule).objects.get(pk=rule.pk).judged_at
-            judge()
-            until(lambda seen=seen: type(rule).objects.get(pk=rule.pk).judged_at != seen)
+            judge_again(rule)
         assert (len(web.got), len(mail.got), AlertEvent.objects.count()) == (3, 1, 1)
         bring(live_server.url, secret, "warm", hours_ago=0.5, read=9_000_000, fresh=100_000)
         judge()
