@@ -49,13 +49,13 @@ def show_alerts(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def set_rule(request: HttpRequest, team_id: int) -> HttpResponse:
-    """Form fields `kind`, `threshold`, `ceiling`, `is_on`."""
+    """Form fields `kind`, `fires_at`, `ceiling`, `is_on`."""
     team = _team(request, team_id)
     try:
         rule = alert_rules.set_rule(
             team=team,
             kind=request.POST.get("kind", ""),
-            threshold=request.POST.get("threshold", ""),
+            threshold=request.POST.get("fires_at", ""),
             ceiling=request.POST.get("ceiling", ""),
             is_on=request.POST.get("is_on") == "1",
             actor=_actor(request, team),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from sessions_app.dashboard.scope import Scope
 from sessions_app.dashboard.sentences import Sentence, count, say
@@ -35,6 +36,11 @@ class RuleLine:
     note: str
     is_muted: bool
     open_event: AlertEvent | None
+
+    @property
+    def fires_at(self) -> Decimal:
+        """The figure from which it fires, in `unit`."""
+        return self.rule.threshold
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ def test_page__several_teams_together__asks_for_one(world: World) -> None:
 def test_forms__of_an_editor__set_add_test_and_remove(world: World) -> None:
     client, base = client_of(world.users["editor"]), f"/alerts/teams/{world.one.pk}"
     url = "https://hooks.slack.com/services/T0/B0/secret-token"
-    given = {"kind": "budget", "threshold": "80", "ceiling": "0.01", "is_on": "1"}
+    given = {"kind": "budget", "fires_at": "80", "ceiling": "0.01", "is_on": "1"}
     assert client.post(f"{base}/rule", given).status_code == 302
     assert client.post(f"{base}/targets", {"kind": "slack", "address": url}).status_code == 302
     target = AlertTarget.objects.get()
@@ -47,10 +47,10 @@ def test_page__of_a_viewer__has_no_form(world: World) -> None:
     assert f"/alerts/teams/{world.one.pk}/rule" in page(world.users["editor"], "/alerts/")
 
 
-@pytest.mark.parametrize("field", ["kind", "threshold", "ceiling"])
+@pytest.mark.parametrize("field", ["kind", "fires_at", "ceiling"])
 @pytest.mark.parametrize("value", ["", "\0", "<script>", "1e999999", "9" * 5_000, "1_0 USD"])
 def test_rule__hostile_field__is_refused(world: World, field: str, value: str) -> None:
-    given = {"kind": "budget", "threshold": "80", "ceiling": "5", "is_on": "1", field: value}
+    given = {"kind": "budget", "fires_at": "80", "ceiling": "5", "is_on": "1", field: value}
     answer = client_of(world.users["editor"]).post(f"/alerts/teams/{world.one.pk}/rule", given)
     assert answer.status_code == 400
     assert not AlertRule.objects.exists()
