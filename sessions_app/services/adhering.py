@@ -7,14 +7,32 @@ from policy_app.kernel.operations import Operation
 from sessions_app.kernel.after import Acts, acts_after
 from sessions_app.kernel.readings import Mark, MarkReading, Purpose, decode
 from sessions_app.kernel.times import when
-from sessions_app.models import Call, Compaction, ReadingRow, Session, Verdict
+from sessions_app.models import Session, Verdict
+from sessions_app.services.store import cursor
+
+_PENDING = f"SELECT FROM sessions_app_verdict WHERE session_id = %b AND adherence = '{Adherence.PENDING}' LIMIT 1"
+#: (what, when, number of a call, mark): one statement, as a session asks at each fold until its verdict is settled.
+#: Subagents count for the main chain, whose thread has no name.
+_ACTS = f"""
+    SELECT 'call', started_at, number, NULL FROM sessions_app_call
+        WHERE session_id = %(session)b AND thread = %(thread)b AND purpose = '{Purpose.TURN}'
+    UNION ALL SELECT CASE kind WHEN 'compaction' THEN 'compacted' ELSE 'cleared' END, at, 0, NULL
+        FROM sessions_app_compaction WHERE session_id = %(session)b AND thread = %(thread)b AND at IS NOT NULL
+        AND (kind <> 'compaction' OR state = 'completed')
+    UNION ALL SELECT 'isolated', first_at, 0, NULL FROM sessions_app_thread
+        WHERE session_id = %(session)b AND key <> '' AND %(thread)b = ''
+    UNION ALL SELECT 'externalized', NULL, 0, body FROM sessions_app_readingrow
+        WHERE session_id = %(session)b AND kind = '{MarkReading.kind}' AND body LIKE '%%"externalize"%%'
+    ORDER BY 3, 2
+"""  # noqa: S608 - words of ours
 
 
 def settle(*, session: Session) -> int:
     """Decide what can be decided of a session's pending verdicts; gives how many changed."""
+    with cursor() as cur:
+        if cur.execute(_PENDING, (session.pk,)).fetchone() is None:
+            return 0
     pending = list(Verdict.objects.filter(session=session, adherence=Adherence.PENDING))
-    if not pending:
-        return 0
     changed = []
     for thread in {verdict.thread for verdict in pending}:
         acts = _acts(session, thread)
@@ -30,29 +48,19 @@ def settle(*, session: Session) -> int:
 
 
 def _acts(session: Session, thread: str) -> Acts:
-    calls = Call.objects.filter(session=session, thread=thread, purpose=Purpose.TURN).order_by("number")
-    compactions = Compaction.objects.filter(session=session, thread=thread, at__isnull=False)
-    done: dict[str, list[datetime | None]] = {
-        "compacted": list(compactions.filter(kind="compaction", state="completed").values_list("at", flat=True)),
-        "cleared": list(compactions.exclude(kind="compaction").values_list("at", flat=True)),
-        "externalized": [*_externalized(session, thread)],
-        "isolated": [*_agents(session, thread)],
-        "ended": [session.ended_at],
-    }
-    return Acts(list(calls.values_list("started_at", flat=True)), {k: [at for at in v if at] for k, v in done.items()})
+    moments: dict[str, list[datetime]] = {"call": [], **{str(act): [] for act in Act}}
+    with cursor() as cur:
+        for what, at, _, body in cur.execute(_ACTS, {"session": session.pk, "thread": thread}):
+            moment = at if body is None else _externalized(str(body), thread)
+            if isinstance(moment, datetime):
+                moments[str(what)].append(moment)
+    if session.ended_at is not None:
+        moments["ended"].append(session.ended_at)
+    return Acts(moments.pop("call"), moments)
 
 
-def _externalized(session: Session, thread: str) -> list[datetime]:
-    bodies = ReadingRow.objects.filter(session=session, kind=MarkReading.kind, body__contains='"externalize"')
-    marks = [decode(MarkReading.kind, body) for body in bodies.values_list("body", flat=True)]
-    return [
-        when(mark.at_ms or mark.received_ms or 0)
-        for mark in marks
-        if isinstance(mark, MarkReading) and mark.mark is Mark.EXTERNALIZE and mark.thread[1] == thread
-    ]
-
-
-def _agents(session: Session, thread: str) -> list[datetime]:
-    """When subagents of the main chain began."""
-    rows = session.thread_rows.exclude(key="") if not thread else session.thread_rows.none()
-    return list(rows.values_list("first_at", flat=True))
+def _externalized(body: str, thread: str) -> datetime | None:
+    mark = decode(MarkReading.kind, body)
+    if not isinstance(mark, MarkReading) or mark.mark is not Mark.EXTERNALIZE or mark.thread[1] != thread:
+        return None
+    return when(mark.at_ms or mark.received_ms or 0)

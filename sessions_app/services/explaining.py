@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.db.models import Exists, Min, OuterRef
 
 from sessions_app.kernel import misses
 from sessions_app.kernel.calls_sent import Sent, evidence_of
@@ -19,7 +18,7 @@ from sessions_app.kernel.facts import Leaves
 from sessions_app.kernel.misses import Explained
 from sessions_app.kernel.pricing import PriceBook
 from sessions_app.kernel.readings import Purpose
-from sessions_app.models import Call, MissSlot, UsageSlot
+from sessions_app.models import Call
 from sessions_app.services import miss_sums
 from sessions_app.services.locks import lock_session
 from sessions_app.services.prices import load_price_book
@@ -39,6 +38,20 @@ _COLUMNS = (
 type Row = dict[str, Any]
 
 
+#: In plain SQL: composing these takes longer than running them, and each fold asks.
+_PICKED = f"SELECT {', '.join(_COLUMNS)} FROM sessions_app_call WHERE session_id = %(session)b"  # noqa: S608 - names of columns
+_TURNS = f"{_PICKED} AND thread = %(thread)b AND purpose = '{Purpose.TURN}'"
+#: What comes before the first call that waits, that call and those after it, and where the thread begins.
+_NEIGHBOURS = (
+    f"(SELECT 'before', * FROM ({_TURNS} AND number < %(low)b ORDER BY number DESC LIMIT {NEAR}) AS near)"  # noqa: S608 - words of ours
+    f" UNION ALL (SELECT 'changed', * FROM ({_PICKED} AND thread = %(thread)b AND number >= %(low)b) AS changed)"
+    f" UNION ALL (SELECT 'first', * FROM ({_TURNS} ORDER BY number LIMIT 1) AS first)"
+)
+_WAITING = (
+    "SELECT thread, MIN(number) FROM sessions_app_call WHERE session_id = %b AND NOT is_explained GROUP BY thread"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     rows: Sequence[Row]
@@ -46,11 +59,14 @@ class _Loaded:
     only: Collection[str] | None
 
 
-@transaction.atomic
 def explain(*, session_id: int, book: PriceBook) -> int:
-    """Work out what changed in one session since the last time; the caller holds its lock. Returns calls written."""
-    waiting = Call.objects.filter(session=session_id, is_explained=False)
-    lows = dict(waiting.values_list("thread").annotate(low=Min("number")).order_by())
+    """Work out what changed in one session since the last time; gives how many calls were written.
+
+    The caller holds the session's lock, and its transaction.
+    """
+    with cursor() as cur:
+        waiting = cur.execute(_WAITING, (session_id,)).fetchall()
+    lows = {str(thread): int(str(low)) for thread, low in waiting}
     written: list[Row] = []
     if lows:
         loaded = _load(session_id, lows)
@@ -58,8 +74,7 @@ def explain(*, session_id: int, book: PriceBook) -> int:
         found = misses.explain(sent, first_prompts=loaded.first_prompts, only=loaded.only)
         written = [row for row in loaded.rows if row["key"] in found and _fill(row, found[row["key"]])]
         _store(written)
-    miss_sums.renew(session_id, {(miss_sums.slot_of(row["started_at"]), row["model"]) for row in written})
-    _drop_orphans(session_id)
+    miss_sums.renew(session_id, {miss_sums.slot_of(row["started_at"]) for row in written})
     return len(written)
 
 
@@ -87,27 +102,35 @@ def sent_calls(session_id: int, book: PriceBook) -> list[Sent]:
 
 def _load(session_id: int, lows: dict[str, int]) -> _Loaded:
     """The calls that wait, and those of their threads that matter for them."""
-    calls = Call.objects.filter(session=session_id).order_by("number")
     if len(lows) > MOST_THREADS or min(lows.values()) == 1:
+        calls = Call.objects.filter(session=session_id).order_by("number")
         return _Loaded(list(calls.values(*_COLUMNS)), None, None)
     rows: list[Row] = []
     first_prompts: dict[str, int] = {}
     only: set[str] = set()
     for thread, low in lows.items():
-        mine = calls.filter(thread=thread)
-        turns = mine.filter(purpose=Purpose.TURN)
-        before = list(turns.filter(number__lt=low).order_by("-number").values(*_COLUMNS)[:NEAR])[::-1]
-        changed = list(mine.filter(number__gte=low).values(*_COLUMNS))
-        first = turns.values(*_COLUMNS).first() if before else None
-        if first is not None:
-            first_prompts[thread] = _leaves(first).prompt
-        elif start := next((row for row in changed if row["purpose"] == Purpose.TURN), None):
+        before, changed, first = _neighbours(session_id, thread, low)
+        start = first if before else next((row for row in changed if row["purpose"] == Purpose.TURN), None)
+        if start is not None:
             first_prompts[thread] = _leaves(start).prompt
         rows += [*before, *changed]
         # A later call changes an earlier one only by making a run without a cache of it.
         reopened = [row for row in before[-misses.AFTER :] if _leaves(row).prompt == row["uncached_input"]]
         only.update(row["key"] for row in [*reopened, *changed])
     return _Loaded(sorted(rows, key=lambda row: row["number"]), first_prompts, only)
+
+
+def _neighbours(session_id: int, thread: str, low: int) -> tuple[list[Row], list[Row], Row | None]:
+    """Turns before number `low`, the calls from it on, and the thread's first turn."""
+    found: dict[str, list[Row]] = {"before": [], "changed": [], "first": []}
+    with cursor() as cur:
+        for where, *values in cur.execute(_NEIGHBOURS, {"session": session_id, "thread": thread, "low": low}):
+            row: Row = dict(zip(_COLUMNS, values, strict=True))
+            for name in ("evidence", "miss_detail"):
+                row[name] = None if row[name] is None else msgspec.json.decode(row[name])
+            found[str(where)].append(row)
+    before, changed = (sorted(found[name], key=lambda row: row["number"]) for name in ("before", "changed"))
+    return before, changed, next(iter(found["first"]), None)
 
 
 def _leaves(row: Row) -> Leaves:
@@ -208,9 +231,3 @@ def _plain(name: str, value: object) -> object:
     if name == "miss_detail":
         return None if value is None else msgspec.json.encode(value).decode()
     return value
-
-
-def _drop_orphans(session_id: int) -> None:
-    """Sums of quarters that the fold took away."""
-    there = UsageSlot.objects.filter(session=OuterRef("session"), slot_at=OuterRef("slot_at"), model=OuterRef("model"))
-    MissSlot.objects.filter(~Exists(there), session=session_id).delete()

@@ -11,12 +11,12 @@ from django.db.models import Count, F
 
 from sessions_app.kernel.facts import FoldInput, SessionFold
 from sessions_app.kernel.fold import fold
-from sessions_app.kernel.readings import CallReading, decode
-from sessions_app.models import ReadingRow, Session
-from sessions_app.services import adhering, explaining, kinship, people, projecting
+from sessions_app.kernel.readings import CallReading, Reading, decode
+from sessions_app.models import Developer, Project, ReadingRow, Session
+from sessions_app.services import adhering, explaining, kinship, people, projecting, rows
 from sessions_app.services.locks import lock_session
 from sessions_app.services.prices import load_price_book
-from sessions_app.services.store import mark_dirty
+from sessions_app.services.store import cursor, mark_dirty
 
 #: After so many attempts without an end a session is parked until news comes.
 MOST_FAILURES = 5
@@ -55,10 +55,19 @@ def attempt(*, session_id: int, now: datetime) -> bool:
     return done
 
 
+#: In plain SQL, as in store.py: a fold comes every few seconds in each busy session. Its commits wait for no disk:
+#: what a crash of the machine takes, the dirty mark brings again.
+_BEGIN = (
+    "UPDATE sessions_app_session SET fold_failures = fold_failures + 1 WHERE id = %b AND revision > folded_revision"
+    " AND fold_failures < %b AND set_config('synchronous_commit', 'off', true) = 'off'"
+)
+
+
 def _begin(session_id: int, now: datetime) -> bool:
+    with cursor() as cur:
+        if cur.execute(_BEGIN, (session_id, MOST_FAILURES)).rowcount:
+            return True
     waiting = Session.objects.dirty().filter(pk=session_id)
-    if waiting.filter(fold_failures__lt=MOST_FAILURES).update(fold_failures=F("fold_failures") + 1):
-        return True
     waiting.filter(fold_error="").update(fold_error=f"worker lost at {now:%Y-%m-%d %H:%M}")
     return False
 
@@ -74,7 +83,7 @@ def fold_session(*, session_id: int, now: datetime) -> bool:
     with transaction.atomic():
         if not lock_session(session_id):
             return False
-        session = Session.objects.filter(pk=session_id).first()
+        session = _session(session_id)
         if session is None or session.revision <= session.folded_revision:
             return True
         loaded = _load(session)
@@ -102,9 +111,38 @@ def unpark() -> int:
     return Session.objects.dirty().filter(fold_failures__gte=MOST_FAILURES).update(fold_failures=0)
 
 
+#: What a fold reads of a session; the rest of the row is what it writes.
+_READ = (
+    *("id", "team_id", "host", "host_session_id", "received_at", "revision", "folded_revision"),
+    *("identity_digest", "project_id", "developer_id", "parent_id"),
+)
+_SESSION = (
+    f"SELECT {', '.join(f's.{name}' for name in _READ)}, p.id, p.name, d.id, d.identity FROM sessions_app_session s"  # noqa: S608 - names of columns
+    " LEFT JOIN sessions_app_project p ON p.id = s.project_id"
+    " LEFT JOIN sessions_app_developer d ON d.id = s.developer_id WHERE s.id = %b"
+)
+
+
+def _session(session_id: int) -> Session | None:
+    with cursor() as cur:
+        row = cur.execute(_SESSION, (session_id,)).fetchone()
+    if row is None:
+        return None
+    session = Session.from_db("default", _READ, row[: len(_READ)])
+    project, developer = row[len(_READ) :][:2], row[len(_READ) :][2:]
+    session.project = Project.from_db("default", ("id", "name"), project) if session.project_id else None
+    session.developer = Developer.from_db("default", ("id", "identity"), developer) if session.developer_id else None
+    return session
+
+
+def _readings(session_id: int) -> list[Reading]:
+    with cursor() as cur:
+        cur.execute("SELECT kind, body FROM sessions_app_readingrow WHERE session_id = %b", (session_id,))
+        return [decode(str(kind), str(body)) for kind, body in cur]
+
+
 def _load(session: Session) -> _Loaded:
-    rows = ReadingRow.objects.filter(session=session).values_list("kind", "body")
-    readings = [decode(kind, body) for kind, body in rows.iterator(chunk_size=5_000)]
+    readings = _readings(session.pk)
     kin = kinship.kin_of(session, [r for r in readings if isinstance(r, CallReading)])
     given = FoldInput(
         session=kinship.label(session.host, session.host_session_id),
@@ -119,23 +157,32 @@ def _sum_up(session: Session, outcome: SessionFold) -> None:
     """Take over the summary, unsaved."""
     summary = outcome.summary
     _set(session, summary.fields)
-    session.project = people.project_of(session.team_id, summary.project, strong=summary.project_is_strong)
-    session.developer = people.developer_of(session.team_id, summary.developer)
+    session.project = people.project_of(
+        session.team_id, summary.project, strong=summary.project_is_strong, known=session.project
+    )
+    session.developer = people.developer_of(session.team_id, summary.developer, known=session.developer)
     session.parent = _parent(session, summary.parent_session)
     session.first_line_ms = summary.first_line_ms
 
 
+_WRITTEN = (
+    *("project_id", "developer_id", "parent_id", "first_line_ms", "identity_digest"),
+    *("folded_at", "folded_revision", "fold_error", "fold_failures"),
+)
+
+
 def _finish(session: Session, loaded: _Loaded, outcome: SessionFold, now: datetime) -> None:
     """Save the summary and, where shared history changed, mark the kin: last, as hooks wait for these rows."""
-    # Own row and kin in one order: two folds of kin would otherwise wait for each other.
-    ids = sorted([session.pk, *loaded.kin_ids])
-    list(Session.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
     kin_must_know = loaded.digest != session.identity_digest
     session.identity_digest = loaded.digest
     session.folded_at, session.folded_revision = now, session.revision
     session.fold_error, session.fold_failures = "", 0
-    fields = [*outcome.summary.fields, "project", "developer", "parent", "first_line_ms", "identity_digest"]
-    session.save(update_fields=[*fields, "folded_at", "folded_revision", "fold_error", "fold_failures"])
+    written = {name: getattr(session, name) for name in (*outcome.summary.fields, *_WRITTEN)}
+    if loaded.kin_ids:
+        # Own row and kin in one order: two folds of kin would otherwise wait for each other.
+        ids = sorted([session.pk, *loaded.kin_ids])
+        list(Session.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
+    rows.update(Session, session.pk, written)
     if kin_must_know and loaded.kin_ids:
         mark_dirty(loaded.kin_ids, now)
 
@@ -168,8 +215,8 @@ def dirty_ids(*, limit: int, older_than: datetime | None = None) -> list[int]:
 
 def large_ids(ids: Collection[int], most: int = LARGE) -> frozenset[int]:
     """Those of these sessions whose fold takes hundreds of megabytes."""
-    rows = ReadingRow.objects.filter(session__in=ids).values("session_id").annotate(readings=Count("pk"))
-    return frozenset(rows.filter(readings__gt=most).values_list("session_id", flat=True))
+    found = ReadingRow.objects.filter(session__in=ids).values("session_id").annotate(readings=Count("pk"))
+    return frozenset(found.filter(readings__gt=most).values_list("session_id", flat=True))
 
 
 def fold_all(ids: Iterable[int], now: datetime) -> int:

@@ -9,6 +9,7 @@ from sessions_app.kernel.facts import Kin
 from sessions_app.kernel.ownership import declared_parent, first_line_ms
 from sessions_app.kernel.readings import CallReading, CompactionReading, Reading, SessionReading, decode
 from sessions_app.models import Host, ReadingRow, Session
+from sessions_app.services.store import cursor
 
 #: Rounds of asking who else has an id: a request id leads to a message id, and that to a copy without request id.
 MOST_ROUNDS = 5
@@ -61,26 +62,39 @@ def _kin(session: Session, facts: list[Reading], calls: list[CallReading]) -> Ki
     )
 
 
+_SHARED = " UNION ALL ".join(
+    "SELECT id, session_id, body FROM sessions_app_readingrow WHERE team_id = %(team)b AND session_id <> %(session)b"  # noqa: S608 - names of columns
+    f" AND kind = '{CallReading.kind}' AND {column} = ANY(%({column})b::text[])"
+    for column in ("message_id", "request_id")
+)
+
+
 def _shared_calls(session: Session, calls: Sequence[CallReading]) -> dict[int, list[CallReading]]:
     """Readings of the same calls in other sessions, by session row; through as many ids as it takes."""
-    others = ReadingRow.objects.filter(team=session.team_id, kind=CallReading.kind).exclude(session=session)
     found: dict[int, dict[int, CallReading]] = {}
     asked: set[tuple[str, str]] = set()
     news = _ids(calls)
     for _ in range(MOST_ROUNDS):
         asked |= news
         rows: list[CallReading] = []
-        for column in ("message_id", "request_id"):
-            ids = [name for kind, name in news if kind == column]
-            query = others.filter(**{f"{column}__in": ids}) if ids else others.none()
-            for pk, session_id, body in query.values_list("pk", "session_id", "body"):
-                reading = msgspec.json.decode(body, type=CallReading)
-                found.setdefault(session_id, {})[pk] = reading
-                rows.append(reading)
+        for pk, session_id, body in _holding(session, news):
+            reading = msgspec.json.decode(body, type=CallReading)
+            found.setdefault(session_id, {})[pk] = reading
+            rows.append(reading)
         news = _ids(rows) - asked
         if not news:
             break
     return {session_id: list(rows.values()) for session_id, rows in found.items()}
+
+
+def _holding(session: Session, names: set[tuple[str, str]]) -> Iterator[tuple[int, int, str]]:
+    """(row, session row, body) of readings of other sessions of the team that hold one of these names."""
+    if not names:
+        return
+    ids = {column: [name for kind, name in names if kind == column] for column in ("message_id", "request_id")}
+    with cursor() as cur:
+        for pk, session_id, body in cur.execute(_SHARED, {"team": session.team_id, "session": session.pk, **ids}):
+            yield int(str(pk)), int(str(session_id)), str(body)
 
 
 def _ids(calls: Iterable[CallReading]) -> set[tuple[str, str]]:

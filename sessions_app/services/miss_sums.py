@@ -1,94 +1,64 @@
 """Sums of the ledger by quarter of an hour: the four parts of the bill, and misses by cause."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Any
 
-from django.db.models import Q
-
-from sessions_app.kernel import money
-from sessions_app.kernel.causes import Part
 from sessions_app.kernel.times import SLOT_MS
-from sessions_app.models import Call, MissSlot, UsageSlot
+from sessions_app.services.store import cursor, pipeline
 
 SLOT_SECONDS = SLOT_MS // 1000
-SLOT = timedelta(seconds=SLOT_SECONDS)
 
-type Place = tuple[datetime, str]
-type Row = dict[str, Any]
+#: Quarters that are no more, and those that are summed anew, lose their misses.
+_DROP = """
+    DELETE FROM sessions_app_missslot AS m WHERE m.session_id = %(session)b AND NOT EXISTS (
+        SELECT FROM sessions_app_usageslot AS s WHERE s.session_id = m.session_id AND s.slot_at = m.slot_at
+        AND s.model = m.model AND s.is_explained AND s.slot_at <> ALL(%(touched)b::timestamptz[]))
+"""
+_PLACES = """
+    SELECT id, slot_at, model FROM sessions_app_usageslot
+    WHERE session_id = %(session)b AND (NOT is_explained OR slot_at = ANY(%(touched)b::timestamptz[]))
+"""
+#: The calls of a quarter; those of no such quarter fall out in the join.
+_CALLS = """
+    sessions_app_call AS c ON c.session_id = %(session)b AND c.model = p.model
+    AND c.started_at >= p.slot_at AND c.started_at < p.slot_at + INTERVAL '15 minutes'
+"""
+_MISSES = f"""
+    INSERT INTO sessions_app_missslot
+        (session_id, slot_at, model, cause, part, misses, tokens, cost_usd, unpriced)
+    SELECT %(session)b, p.slot_at, p.model, c.miss_cause, c.miss_part, COUNT(*),
+        LEAST(SUM(c.missed_tokens), 9223372036854775807), SUM(c.miss_cost_usd),
+        COUNT(*) FILTER (WHERE c.miss_cost_usd IS NULL)
+    FROM ({_PLACES}) AS p JOIN {_CALLS}
+    WHERE c.miss_cause <> '' GROUP BY p.slot_at, p.model, c.miss_cause, c.miss_part
+"""  # noqa: S608 - texts of ours
+#: A part without a miss is nothing where the quarter has a price, and unknown where it has none.
+_SUMS = f"""
+    UPDATE sessions_app_usageslot AS s SET is_explained = true, needed_usd = g.needed,
+        repeats = g.repeats, repeats_read = g.repeats_read,
+        expected_usd = COALESCE(g.expected, g.needed * 0),
+        avoidable_usd = COALESCE(g.avoidable, g.needed * 0),
+        unexplained_usd = COALESCE(g.unexplained, g.needed * 0)
+    FROM (
+        SELECT p.id, SUM(c.needed_usd) AS needed,
+            COUNT(*) FILTER (WHERE c.is_repeat) AS repeats,
+            COUNT(*) FILTER (WHERE c.is_repeat AND c.cache_read > 0) AS repeats_read,
+            SUM(c.miss_cost_usd) FILTER (WHERE c.miss_part = 'expected') AS expected,
+            SUM(c.miss_cost_usd) FILTER (WHERE c.miss_part = 'avoidable') AS avoidable,
+            SUM(c.miss_cost_usd) FILTER (WHERE c.miss_part = 'unexplained') AS unexplained
+        FROM ({_PLACES}) AS p LEFT JOIN {_CALLS} GROUP BY p.id
+    ) AS g WHERE s.id = g.id
+"""  # noqa: S608 - texts of ours
 
-_COLUMNS = (
-    *("started_at", "model", "needed_usd", "miss_cause", "miss_part", "missed_tokens", "miss_cost_usd"),
-    *("is_repeat", "cache_read"),
-)
 
-
-def renew(session_id: int, touched: set[Place]) -> None:
-    """Sum the touched quarters of a session again, and those that the fold wrote anew."""
-    slots = UsageSlot.objects.filter(session=session_id).filter(
-        Q(is_explained=False) | Q(slot_at__in={at for at, _ in touched})
-    )
-    rows = list(slots.only("pk", "slot_at", "model"))
-    if not rows:
-        return
-    places = {(slot.slot_at, slot.model) for slot in rows}
-    calls = _calls_of(session_id, places)
-    for slot in rows:
-        _fill(slot, calls[(slot.slot_at, slot.model)])
-    UsageSlot.objects.bulk_update(
-        rows, ["is_explained", "needed_usd", "repeats", "repeats_read", *_PARTS.values()], batch_size=1_000
-    )
-    MissSlot.objects.filter(session=session_id, slot_at__in={at for at, _ in places}).delete()
-    fresh = [miss for place in places for miss in _misses(session_id, place, calls[place])]
-    MissSlot.objects.bulk_create(fresh, batch_size=1_000)
+def renew(session_id: int, touched: Iterable[datetime]) -> None:
+    """Sum the quarters that begin at these moments again, and those that the fold wrote anew."""
+    told = {"session": session_id, "touched": sorted(touched)}
+    with pipeline(), cursor() as cur:
+        for statement in (_DROP, _MISSES, _SUMS):
+            cur.execute(statement, told)
 
 
 def slot_of(at: datetime) -> datetime:
     """The start of its quarter of an hour."""
     return at - timedelta(seconds=int(at.timestamp()) % SLOT_SECONDS, microseconds=at.microsecond)
-
-
-def _calls_of(session_id: int, places: set[Place]) -> dict[Place, list[Row]]:
-    first, last = min(at for at, _ in places), max(at for at, _ in places)
-    rows = Call.objects.filter(session=session_id, started_at__gte=first, started_at__lt=last + SLOT)
-    found: dict[Place, list[Row]] = defaultdict(list)
-    for row in rows.values(*_COLUMNS).iterator(chunk_size=5_000):
-        found[(slot_of(row["started_at"]), row["model"])].append(row)
-    return found
-
-
-_PARTS = {Part.EXPECTED: "expected_usd", Part.AVOIDABLE: "avoidable_usd", Part.UNEXPLAINED: "unexplained_usd"}
-
-
-def _fill(slot: UsageSlot, calls: Sequence[Row]) -> None:
-    slot.is_explained = True
-    slot.needed_usd = money.total(row["needed_usd"] for row in calls)
-    slot.repeats = sum(1 for row in calls if row["is_repeat"])
-    slot.repeats_read = sum(1 for row in calls if row["is_repeat"] and row["cache_read"])
-    nothing = None if slot.needed_usd is None else Decimal()
-    for part, column in _PARTS.items():
-        amount = money.total(row["miss_cost_usd"] for row in calls if row["miss_part"] == part)
-        setattr(slot, column, nothing if amount is None else amount)
-
-
-def _misses(session_id: int, place: Place, calls: Iterable[Row]) -> list[MissSlot]:
-    by_cause: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in calls:
-        if row["miss_cause"]:
-            by_cause[(row["miss_cause"], row["miss_part"])].append(row)
-    return [
-        MissSlot(
-            session_id=session_id,
-            slot_at=place[0],
-            model=place[1],
-            cause=cause,
-            part=part,
-            misses=len(rows),
-            tokens=min(sum(row["missed_tokens"] for row in rows), (1 << 63) - 1),
-            cost_usd=money.total(row["miss_cost_usd"] for row in rows),
-            unpriced=sum(1 for row in rows if row["miss_cost_usd"] is None),
-        )
-        for (cause, part), rows in by_cause.items()
-    ]

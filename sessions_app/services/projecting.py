@@ -7,7 +7,6 @@ from dataclasses import asdict, fields
 from decimal import Decimal
 from typing import Any
 
-import msgspec
 from django.db import models
 
 from sessions_app.kernel.facts import (
@@ -23,6 +22,8 @@ from sessions_app.kernel.facts import (
 )
 from sessions_app.kernel.zones import Zone
 from sessions_app.models import Call, Clearing, Compaction, Thread, ToolUse, UsageSlot
+from sessions_app.services import rows
+from sessions_app.services.store import cursor, pipeline
 
 BATCH = 2_000
 LONGEST_KEY, LONGEST_THREAD, LONGEST_SLOT = 240, 120, 160
@@ -30,30 +31,39 @@ LONGEST_KEY, LONGEST_THREAD, LONGEST_SLOT = 240, 120, 160
 DEEPEST = (1 << 15) - 1
 
 
+_TABLES = (Call, Compaction, Thread, Clearing, ToolUse, UsageSlot)
+_STORED = " UNION ALL ".join(
+    f"SELECT {number}, key, digest FROM {model._meta.db_table} WHERE session_id = %(session)b"  # noqa: S608 - our own tables
+    for number, model in enumerate(_TABLES)
+)
+
+
 def write(session_id: int, outcome: SessionFold) -> None:
     """Make the projections of a session equal to the fold's outcome."""
-    _write(Call, session_id, (_call(fact) for fact in outcome.calls))
-    _write(Compaction, session_id, (_compaction(fact) for fact in outcome.compactions))
-    _write(Thread, session_id, (_thread(fact) for fact in outcome.threads))
-    _write(Clearing, session_id, (_clearing(fact) for fact in outcome.clearings))
-    _write(ToolUse, session_id, (_tool(fact) for fact in outcome.tools))
-    _write(UsageSlot, session_id, (_slot(fact) for fact in outcome.slots))
+    stored: list[dict[str, str]] = [{} for _ in _TABLES]
+    with cursor() as cur:
+        for number, key, digest in cur.execute(_STORED, {"session": session_id}):
+            stored[int(str(number))][str(key)] = str(digest)
+    told: tuple[Iterable[dict[str, Any]], ...] = (
+        (_call(fact) for fact in outcome.calls),
+        (_compaction(fact) for fact in outcome.compactions),
+        (_thread(fact) for fact in outcome.threads),
+        (_clearing(fact) for fact in outcome.clearings),
+        (_tool(fact) for fact in outcome.tools),
+        (_slot(fact) for fact in outcome.slots),
+    )
+    with pipeline():
+        for model, mine, digests in zip(_TABLES, told, stored, strict=True):
+            _write(model, session_id, mine, digests)
 
 
-def _write(model: type[models.Model], session_id: int, rows: Iterable[dict[str, Any]]) -> None:
-    manager = model._default_manager
-    stored = dict(manager.filter(session_id=session_id).values_list("key", "digest"))
-    changed = ((row, digest) for row in rows if stored.pop(row["key"], None) != (digest := _digest(row)))
+def _write(model: type[models.Model], session_id: int, told: Iterable[dict[str, Any]], stored: dict[str, str]) -> None:
+    changed = ((row, digest) for row in told if stored.pop(row["key"], None) != (digest := _digest(row)))
     # Batch by batch: the rows of a long session would take more memory than everything else of it.
     for batch in itertools.batched(changed, BATCH):
-        manager.bulk_create(
-            [model(session_id=session_id, digest=digest, **row) for row, digest in batch],
-            update_conflicts=True,
-            unique_fields=["session", "key"],
-            update_fields=["digest", *(name for name in batch[0][0] if name != "key")],
-        )
+        rows.upsert(model, session_id, [{**row, "digest": digest} for row, digest in batch])
     if stored:
-        manager.filter(session_id=session_id, key__in=stored).delete()
+        rows.drop(model, session_id, stored)
 
 
 def fitted(name: str, most: int) -> str:
@@ -64,7 +74,7 @@ def fitted(name: str, most: int) -> str:
 
 
 def _digest(row: Mapping[str, Any]) -> str:
-    return hashlib.blake2b(msgspec.json.encode(row, enc_hook=str, order="sorted"), digest_size=8).hexdigest()
+    return hashlib.blake2b(rows.encoded(row), digest_size=8).hexdigest()
 
 
 def _leaves(leaves: Leaves) -> dict[str, int]:
