@@ -107,7 +107,7 @@ def database(url: str) -> dict[str, object]:
     if not name:
         raise BadEnvironment("DATABASE_URL", "the name of a database after the host")
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "ecm_site.common.postgres",
         "NAME": name,
         "USER": options.pop("user", "") or unquote(parts.username or ""),
         "PASSWORD": options.pop("password", "") or unquote(parts.password or ""),

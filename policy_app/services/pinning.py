@@ -47,12 +47,15 @@ def session_key(*, host: str, session: str) -> str:
     return f"{host}/{session}"
 
 
-def live_pins(*, scope: Scope, session_key: str | None, now: datetime) -> LivePins | None:
-    """The pins in force; None before the organisation has a set. The sets cost no query while the memory is fresh."""
+def live_pins(*, scope: Scope, session_key: str | None, now: datetime, may_be_supplied: bool = True) -> LivePins | None:
+    """The pins in force; None before the organisation has a set. The sets cost no query while the memory is fresh.
+
+    `may_be_supplied`: False where it is known that no client of the team has supplied any, which saves the query.
+    """
     sets = inforce.live_sets(scope=scope, now=now)
     if not sets:
         return None
-    return _told(sets, _supplied(scope, session_key))
+    return _told(sets, _supplied(scope, session_key) if may_be_supplied else ())
 
 
 def _supplied(scope: Scope, session_key: str | None) -> tuple[Pin, ...]:

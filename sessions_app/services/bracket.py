@@ -27,11 +27,11 @@ _PIN_ID = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-def pins_of(session: Session, organisation_id: int, now: datetime) -> LivePins | None:
+def pins_of(session: Session, organisation_id: int, now: datetime, *, may_be_supplied: bool) -> LivePins | None:
     """The pins in force for a session."""
     scope = Scope(organisation_id, session.team_id, session.project_id)
     key = session_key(host=session.host, session=session.host_session_id)
-    return live_pins(scope=scope, session_key=key, now=now)
+    return live_pins(scope=scope, session_key=key, now=now, may_be_supplied=may_be_supplied)
 
 
 def note_start(*, session: Session, at_ms: int, path: Trail) -> tuple[Restoration, bool]:

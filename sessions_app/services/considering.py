@@ -19,6 +19,7 @@ from sessions_app.kernel.live_state import LiveState, Now
 from sessions_app.kernel.situation import Situation
 from sessions_app.models import Project, Session
 from sessions_app.services import living, prices, situations, verdicts
+from sessions_app.services.living import Held
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +51,8 @@ class Considered:
     judged: Judged
 
 
-def known(*, organisation_id: int, team_id: int, host: str, name: str, now: datetime) -> Known | None:
-    """What is known of the main thread of a session, in one row; None where the session is not."""
-    held = living.held(team_id=team_id, host=host, name=name)
-    if held is None:
-        return None
+def known(*, organisation_id: int, held: Held, now: datetime) -> Known:
+    """What is known of the main thread of a session."""
     session, state = held.session, held.state
     scope = Scope(organisation_id, session.team_id, session.project_id)
     return Known(

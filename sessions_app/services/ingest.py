@@ -16,12 +16,10 @@ from sessions_app.feeds.lines import pieces
 from sessions_app.feeds.shapes import shape_of
 from sessions_app.kernel.readings import Reading, SessionReading
 from sessions_app.models import Host
-from sessions_app.services import living, sources, store
+from sessions_app.services import living, looking, sources, store
 from sessions_app.services.sources import Seen
 from sessions_app.services.store import Husks, Name
 
-#: Longest key that the table takes; a longer one is replaced by its hash.
-LONGEST_KEY = 240
 UNKNOWN_SHAPE = "unknown_shape"
 #: The rank of a personal key among the ways to know a developer.
 KEY_RANK = 1 << 50
@@ -97,7 +95,7 @@ def receive_together(
         return [_receive_in_pieces(sender=sender, feed=f, body=b, context=context, now=now) for f, b in bodies]
     parts = [_read(sender, feed, body, feed.prepare(body, context), now) for feed, body in bodies]
     unread = [_unread(part, body) for part, (_, body) in zip(parts, bodies, strict=True) if _is_unknown(part)]
-    with transaction.atomic(), store.pipeline():
+    with transaction.atomic():
         _keep(sender, [*parts, *unread], now)
     sources.note(sender=sender, seen=_sightings(parts), now=now)
     return [part.receipt for part in parts]
@@ -142,17 +140,15 @@ def keep(*, sender: Sender, feed: Feed, parsed: Parsed, context: Context, now: d
 def _keep(sender: Sender, parts: Sequence[_Part], now: datetime) -> None:
     for part in parts:
         _begin(part, sender)
-    waiting: dict[int, datetime | None] = {}
-    with transaction.atomic(savepoint=False):
+    with transaction.atomic(savepoint=False), store.pipeline():
         if any(part.telling for part in parts):
             _merge(sender, parts, now)
         changed = sorted({session_id for part in parts for session_id in part.changed})
-        if changed:
-            waiting = store.mark_dirty(changed, now)
+        were_clean = store.mark_dirty(changed, now) if changed else dict
         kept = [part for part in parts if part.changed or (part.feed is unknown.FEED and part.parsed.items)]
         store.keep_husks(sender.team_id, [_packed(part) for part in kept], now)
     # A session that was dirty already has its message on the way, or the sweep finds it: one fold for many deliveries.
-    for session_id, folded_at in waiting.items():
+    for session_id, folded_at in were_clean().items():
         rest = (REST - (now - folded_at)).total_seconds() if folded_at else 0.0
         enqueue_on_commit("sessions_app.fold_session", session_id, seconds=min(max(rest, 0.0), REST.total_seconds()))
 
@@ -196,25 +192,19 @@ def _signed(item: Item, sender: Sender) -> Item:
 
 def _merge(sender: Sender, parts: Sequence[_Part], now: datetime) -> None:
     """Join the readings to what is stored, item by item, so that each item's effect is known."""
-    sessions = store.lock_sessions(
-        sender.team_id,
-        ((_host(p.feed, item), r.session) for p in parts for item in p.telling for r in item.readings),
-        now,
-    )
-    named = [
-        (part, [(_name(sessions, part.feed, item, r), r) for r in item.readings])
-        for part in parts
-        for item in part.telling
-    ]
-    state = store.held({name for _, pairs in named for name, _ in pairs})
+    received_ms = parts[0].context.received_ms
+    items = [(part, item, _host(part.feed, item)) for part in parts for item in part.telling]
+    told = [(host, reading) for _, item, host in items for reading in item.readings]
+    stored = looking.look(team_id=sender.team_id, told=told, received_ms=received_ms, now=now)
     changed: dict[Name, Reading] = {}
-    for part, pairs in named:
+    for part, item, host in items:
         news = False
-        for name, reading in pairs:
-            before = state.get(name)
+        for reading in item.readings:
+            name = looking.name_of(stored.sessions, host, reading)
+            before = stored.readings.get(name)
             after = reading if before is None else before.merge(reading)
             if after != before:
-                state[name] = changed[name] = after
+                stored.readings[name] = changed[name] = after
                 part.changed.add(name.session_id)
                 news = True
         part.receipt.accepted += news
@@ -222,18 +212,11 @@ def _merge(sender: Sender, parts: Sequence[_Part], now: datetime) -> None:
     for part in parts:
         part.receipt.session_ids = sorted(part.changed)
     store.keep(sender.team_id, changed, now)
-    living.advance(changed, parts[0].context.received_ms, now)
+    living.advance(changed, stored.states, received_ms, now)
 
 
 def _host(feed: Feed, item: Item) -> str:
     return feed.host or str(item.husk.get("host") or Host.CANONICAL)
-
-
-def _name(sessions: dict[tuple[str, str], int], feed: Feed, item: Item, reading: Reading) -> Name:
-    key = reading.key
-    if len(key) > LONGEST_KEY:
-        key = "sha256:" + hashlib.sha256(key.encode()).hexdigest()
-    return Name(sessions[_host(feed, item), reading.session], reading.kind, str(reading.source), key)
 
 
 def _packed(part: _Part) -> Husks:

@@ -3,7 +3,7 @@
 Arrays are bound in binary: measured at twice the rows per second of text parameters.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import NamedTuple, cast
@@ -32,7 +32,7 @@ class Name(NamedTuple):
     key: str
 
 
-def cursor() -> psycopg.Cursor[tuple[object, ...]]:
+def cursor() -> "Rows":
     """A cursor with server-side binding on Django's own connection and transaction."""
     connection.ensure_connection()
     return psycopg.Cursor(connection.connection)
@@ -46,32 +46,62 @@ def pipeline() -> Iterator[None]:
         yield
 
 
-def lock_sessions(team_id: int, names: Iterable[tuple[str, str]], now: datetime) -> dict[tuple[str, str], int]:
-    """Row ids of (host, host session id), made when missing, locked in one order until commit."""
-    pairs = sorted(set(names))
-    with cursor() as cur:
-        if len(pairs) == 1 and (one := _found(cur, team_id, pairs, lock=True)):
-            return one
-        missing = sorted(set(pairs) - _found(cur, team_id, pairs, lock=False).keys())
-        if missing:
+type Rows = psycopg.Cursor[tuple[object, ...]]
+type Pair = tuple[str, str]
+
+#: Rows of sessions that this process has met; the row of a session stays the same while it is there.
+_met: dict[tuple[int, Pair], int] = {}
+MOST_MET = 20_000
+
+
+def recall(team_id: int, pairs: Sequence[Pair]) -> dict[Pair, int] | None:
+    """The row of the one session of a delivery, where this process has met it: a guess until it is locked."""
+    if len(pairs) != 1:
+        return None
+    pk = _met.get((team_id, pairs[0]))
+    return None if pk is None else {pairs[0]: pk}
+
+
+def lock_sessions(team_id: int, pairs: Sequence[Pair], now: datetime) -> dict[Pair, int]:
+    """Row ids of (host, host session id), sorted pairs; made when missing, locked in one order until commit."""
+    if len(pairs) == 1 and (one := ids_in(ask_lock(team_id, pairs))):
+        return _remembered(team_id, one)
+    missing = _missing(team_id, pairs)
+    if missing:
+        with cursor() as cur:
             # Whoever makes sessions waits here, before it holds any row; so rows are waited for in one order only.
             cur.execute("SELECT pg_advisory_xact_lock(%b::int, %b::int)", (NEW_SESSIONS, team_id % (1 << 31)))
             # Only what is missing is inserted: a conflict would burn an id, and ids are addresses of pages.
-            missing = sorted(set(missing) - _found(cur, team_id, missing, lock=False).keys())
-            _insert_sessions(cur, team_id, missing, now)
-        return _found(cur, team_id, pairs, lock=True)
+            _insert_sessions(cur, team_id, _missing(team_id, missing), now)
+    return _remembered(team_id, ids_in(ask_lock(team_id, pairs)))
 
 
-def _found(
-    cur: psycopg.Cursor[tuple[object, ...]], team_id: int, pairs: Sequence[tuple[str, str]], *, lock: bool
-) -> dict[tuple[str, str], int]:
-    cur.execute(_LOCK if lock else _FIND, ([p[0] for p in pairs], [p[1] for p in pairs], team_id))
-    return {(str(host), str(name)): int(str(pk)) for host, name, pk in cur}
+def _remembered(team_id: int, found: dict[Pair, int]) -> dict[Pair, int]:
+    if len(_met) + len(found) > MOST_MET:
+        _met.clear()
+    _met.update({(team_id, pair): pk for pair, pk in found.items()})
+    return found
 
 
-def _insert_sessions(
-    cur: psycopg.Cursor[tuple[object, ...]], team_id: int, pairs: Sequence[tuple[str, str]], now: datetime
-) -> None:
+def _missing(team_id: int, pairs: Sequence[Pair]) -> list[Pair]:
+    return sorted(set(pairs) - ids_in(_ask_ids(_FIND, team_id, pairs)).keys())
+
+
+def ask_lock(team_id: int, pairs: Sequence[Pair]) -> Rows:
+    """Ask for the rows of these sessions, locked until commit."""
+    return _ask_ids(_LOCK, team_id, pairs)
+
+
+def _ask_ids(statement: str, team_id: int, pairs: Sequence[Pair]) -> Rows:
+    return cursor().execute(statement, ([p[0] for p in pairs], [p[1] for p in pairs], team_id))
+
+
+def ids_in(rows: Rows) -> dict[Pair, int]:
+    """Row ids as they were asked for."""
+    return {(str(host), str(name)): int(str(pk)) for host, name, pk in rows}
+
+
+def _insert_sessions(cur: Rows, team_id: int, pairs: Sequence[Pair], now: datetime) -> None:
     cur.execute(
         "INSERT INTO sessions_app_session (team_id, host, host_session_id, created_at, received_at, revision,"
         " folded_revision, fold_error, fold_failures, identity_digest, branch, version, model, calls, aux_calls,"
@@ -86,19 +116,20 @@ def _insert_sessions(
     )
 
 
-def held(names: Iterable[Name]) -> dict[Name, Reading]:
-    """The stored readings of these names."""
-    wanted = list(names)
-    if not wanted:
-        return {}
-    with cursor() as cur:
-        cur.execute(
-            "SELECT r.session_id, r.kind, r.source, r.key, r.body FROM sessions_app_readingrow r"
-            " JOIN unnest(%b::bigint[], %b::text[], %b::text[], %b::text[]) AS given (s, k, o, y)"
-            " ON r.session_id = s AND r.kind = k AND r.source = o AND r.key = y",
-            tuple(list(column) for column in zip(*wanted, strict=True)),
-        )
-        return {Name(int(str(s)), str(k), str(o), str(y)): decode(str(k), str(body)) for s, k, o, y, body in cur}
+def ask_readings(names: Iterable[Name]) -> Rows:
+    """Ask for the stored readings of these names."""
+    columns = [list(column) for column in zip(*names, strict=True)]
+    return cursor().execute(
+        "SELECT r.session_id, r.kind, r.source, r.key, r.body FROM sessions_app_readingrow r"
+        " JOIN unnest(%b::bigint[], %b::text[], %b::text[], %b::text[]) AS given (s, k, o, y)"
+        " ON r.session_id = s AND r.kind = k AND r.source = o AND r.key = y",
+        columns or [[], [], [], []],
+    )
+
+
+def readings_in(rows: Rows) -> dict[Name, Reading]:
+    """Readings as they were asked for."""
+    return {Name(int(str(s)), str(k), str(o), str(y)): decode(str(k), str(body)) for s, k, o, y, body in rows}
 
 
 def keep(team_id: int, readings: Mapping[Name, Reading], now: datetime) -> None:
@@ -127,20 +158,24 @@ def keep(team_id: int, readings: Mapping[Name, Reading], now: datetime) -> None:
         )
 
 
-def mark_dirty(session_ids: Sequence[int], now: datetime) -> dict[int, datetime | None]:
+def mark_dirty(session_ids: Sequence[int], now: datetime) -> Callable[[], dict[int, datetime | None]]:
     """Note that these sessions hold something that no fold has seen.
 
-    Gives those that were clean before, with the time of their last fold.
+    Gives, when asked (in a pipeline best at its end), those that were clean before with the time of their last fold.
     """
-    with cursor() as cur:
-        cur.execute(
-            "UPDATE sessions_app_session SET revision = revision + 1, received_at = %b,"
-            " dirty_at = CASE WHEN revision > folded_revision THEN dirty_at ELSE %b END, fold_failures = 0"
-            " WHERE id = ANY(%b::bigint[]) RETURNING id, folded_at, dirty_at = %b",
-            (now, now, list(session_ids), now),
-        )
+    cur = cursor()
+    cur.execute(
+        "UPDATE sessions_app_session SET revision = revision + 1, received_at = %b,"
+        " dirty_at = CASE WHEN revision > folded_revision THEN dirty_at ELSE %b END, fold_failures = 0"
+        " WHERE id = ANY(%b::bigint[]) RETURNING id, folded_at, dirty_at = %b",
+        (now, now, list(session_ids), now),
+    )
+
+    def were_clean() -> dict[int, datetime | None]:
         rows = cast(Iterable[tuple[int, datetime | None, bool]], cur)
         return {pk: folded_at for pk, folded_at, was_clean in rows if was_clean}
+
+    return were_clean
 
 
 class Husks(NamedTuple):

@@ -13,15 +13,16 @@ from sessions_app.services import bracket, considering, dialects, instructions, 
 from sessions_app.services.considering import Considered, Known
 from sessions_app.services.deliveries import Delivery, Entry
 from sessions_app.services.judging import Hook, Said
-from sessions_app.services.store import cursor
+from sessions_app.services.store import Rows, cursor, pipeline
 
 JUDGED = judging.DECIDES | judging.RAISES
 #: In plain SQL: composing these takes longer than running them, and a hook waits for it.
 _MUTABLE = ("operation", "zone", "spoken", "advised_at", "warned_at", "messages", "injected_tokens")
 _SETTLE = f"UPDATE sessions_app_standing SET {', '.join(f'{name} = %b' for name in _MUTABLE)} WHERE id = %b"  # noqa: S608 - names of columns
 _NAMES = tuple(f.attname for f in Standing._meta.concrete_fields)
+#: The commit waits for no disk: the host has its answer anyway, and what it told is stored before.
 _STANDING = (
-    f"SELECT {', '.join(_NAMES)} FROM sessions_app_standing"  # noqa: S608 - names of columns
+    f"SELECT {', '.join(_NAMES)}, set_config('synchronous_commit', 'off', true) FROM sessions_app_standing"  # noqa: S608 - names of columns
     " WHERE session_id = %b AND thread = %b AND is_drill = %b FOR UPDATE"
 )
 
@@ -37,11 +38,12 @@ class Turn:
         pins: LivePins | None,
         drill: dict[str, int] | None,
         now: datetime,
+        standing: Standing | None = None,
     ) -> None:
         self.delivery, self.known, self.considered = delivery, known, considered
         self.pins, self.drill, self.now = pins, drill, now
         self.session, self.is_telling = known.session, delivery.is_telling
-        self.standing = locked(self.session, "", is_drill=drill is not None)
+        self.standing = standing or locked(self.session, "", is_drill=drill is not None)
 
     def take(self, asked: Entry | None) -> str:
         """Take what is told, in the order in which it can only have happened; the answer for `asked`."""
@@ -107,13 +109,13 @@ class Turn:
         if not thread:
             self._bracketed(asked, restoration, said)
         text = dialects.said(self.delivery.host, asked.event, said.to_model, said.to_human)
-        if said.verdict is not None:
-            if text:
-                said.verdict.answer_digest = judging.digest_of(text)
-                said.verdict.printed_at = self.now if self.delivery.is_host else None
-            verdicts.store(said.verdict)
-        if _mutable(standing) != before:
-            with cursor() as cur:
+        if said.verdict is not None and text:
+            said.verdict.answer_digest = judging.digest_of(text)
+            said.verdict.printed_at = self.now if self.delivery.is_host else None
+        with pipeline(), cursor() as cur:
+            if said.verdict is not None:
+                verdicts.store(said.verdict)
+            if _mutable(standing) != before:
                 cur.execute(_SETTLE, (*_mutable(standing), standing.pk))
         if text and restoration is not None:
             restoration.answer_digest = judging.digest_of(text)
@@ -168,17 +170,22 @@ def _mutable(row: Standing) -> tuple[object, ...]:
 
 def locked(session: Session, thread: str, *, is_drill: bool) -> Standing:
     """The standing row, made where it is missing, locked until commit."""
-    key = (session.pk, thread[: living.LONGEST_THREAD], is_drill)
-    row = _lock(key)
+    thread = thread[: living.LONGEST_THREAD]
+    row = standing_in(ask_standing(session.pk, thread, is_drill=is_drill))
     if row is None:
-        Standing.objects.get_or_create(session=session, thread=key[1], is_drill=is_drill)
-        row = _lock(key)
+        Standing.objects.get_or_create(session=session, thread=thread, is_drill=is_drill)
+        row = standing_in(ask_standing(session.pk, thread, is_drill=is_drill))
     if row is None:
         raise Standing.DoesNotExist
     return row
 
 
-def _lock(key: tuple[int, str, bool]) -> Standing | None:
-    with cursor() as cur:
-        row = cur.execute(_STANDING, key).fetchone()
-    return None if row is None else Standing.from_db("default", _NAMES, row)
+def ask_standing(session_id: int, thread: str, *, is_drill: bool) -> Rows:
+    """Ask for the standing row of a thread, locked until commit."""
+    return cursor().execute(_STANDING, (session_id, thread, is_drill))
+
+
+def standing_in(rows: Rows) -> Standing | None:
+    """The row as it was asked for; None where there is none yet."""
+    row = rows.fetchone()
+    return None if row is None else Standing.from_db("default", _NAMES, row[: len(_NAMES)])

@@ -10,7 +10,7 @@ from ecm_site.env import BadEnvironment, Env, broker, database, load_kept
 def test_database__percent_encoded_parts__decoded() -> None:
     read = database("postgres://us%40er:p%2Fw%3A1@db.example:6543/na%20me?sslmode=require")
     assert read == {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "ecm_site.common.postgres",
         "NAME": "na me",
         "USER": "us@er",
         "PASSWORD": "p/w:1",
