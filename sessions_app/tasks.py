@@ -27,7 +27,7 @@ def sweep_dirty() -> int:
     """Fold what a lost message left waiting; the broker only shortens the wait."""
     now = timezone.now()
     # One that was folded just now has its message on the way.
-    older_than = now - ingest.REST - timedelta(seconds=1)
+    older_than = now - 2 * ingest.REST - timedelta(seconds=1)
     return folding.fold_all(folding.dirty_ids(limit=200, older_than=older_than), now)
 
 

@@ -23,7 +23,8 @@ from sessions_app.services.store import Husks, Name
 UNKNOWN_SHAPE = "unknown_shape"
 #: The rank of a personal key among the ways to know a developer.
 KEY_RANK = 1 << 50
-#: A busy session is folded no more often: hooks come several a second, and a fold reads all of it.
+#: A busy session is folded no more often: hooks come several a second, and a fold reads all of it. Up to twice that,
+#: each session at its own pace: those that began together would else be folded together, and hooks wait behind them.
 REST = timedelta(seconds=3)
 #: Remarks and refusals told in one answer; the rest is counted.
 MOST_TOLD = 1_000
@@ -149,8 +150,14 @@ def _keep(sender: Sender, parts: Sequence[_Part], now: datetime) -> None:
         store.keep_husks(sender.team_id, [_packed(part) for part in kept], now)
     # A session that was dirty already has its message on the way, or the sweep finds it: one fold for many deliveries.
     for session_id, folded_at in were_clean().items():
-        rest = (REST - (now - folded_at)).total_seconds() if folded_at else 0.0
-        enqueue_on_commit("sessions_app.fold_session", session_id, seconds=min(max(rest, 0.0), REST.total_seconds()))
+        rest = rest_of(session_id)
+        left = min(max(rest - (now - folded_at), timedelta()), rest) if folded_at else timedelta()
+        enqueue_on_commit("sessions_app.fold_session", session_id, seconds=left.total_seconds())
+
+
+def rest_of(session_id: int) -> timedelta:
+    """How long a session rests after a fold; neighbours by number differ most (steps of the golden section)."""
+    return REST * (1 + session_id * 0.618_034 % 1)
 
 
 def _begin(part: _Part, sender: Sender) -> None:
