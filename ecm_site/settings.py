@@ -92,6 +92,8 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# A fold is shorter than the making of a connection, with which Celery would begin and end each task.
+CELERY_DB_REUSE_MAX = 1_000
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 2_000
 #: In KiB: a fold takes about 4 KB per call, and Python gives little of it back.
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 500_000
