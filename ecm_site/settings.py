@@ -72,7 +72,7 @@ TEMPLATES = [
 
 DATABASES = {
     "default": database(env.secret("DATABASE_URL", "postgres:///ecm"))
-    | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
+    | {"CONN_MAX_AGE": 3_600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -23,7 +23,7 @@ from typing import Any
 from tests.bench.doors import KEY, ROOT, free_port, line, wait_ready
 
 CALLS = int(os.environ.get("ECM_BENCH_CALLS", "1000000"))
-PER_SECOND, SECONDS, WORKERS = 200, 10, 16
+PER_SECOND, SECONDS, WARM, WORKERS = 200, 10, 3, 16
 SESSIONS = 50
 EVENTS = ("UserPromptSubmit", "PostToolUse", "PostToolUse", "PostToolUse", "Stop")
 
@@ -55,18 +55,23 @@ class Load:
         self.due: queue.Queue[tuple[float, int] | None] = queue.Queue()
         self.lock = threading.Lock()
 
-    def run(self, *, hooks: bool, first: int = 0) -> None:
-        """Send what is due from hook number `first` on; a hook told again would be no news, and fold nothing."""
+    def run(self, *, hooks: bool, first: int = 0, seconds: int = SECONDS) -> int:
+        """Send what is due from hook number `first` on; gives the number of the next one.
+
+        A hook told again would be no news, and fold nothing.
+        """
+        count = PER_SECOND * seconds
         threads = [threading.Thread(target=self.work, args=(hooks,)) for _ in range(WORKERS)]
         for thread in threads:
             thread.start()
         start = time.perf_counter() + 0.2
-        for number in range(PER_SECOND * SECONDS):
+        for number in range(count):
             self.due.put((start + number / PER_SECOND, first + number))
         for _ in threads:
             self.due.put(None)
         for thread in threads:
             thread.join()
+        return first + count
 
     def work(self, hooks: bool) -> None:
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -112,16 +117,17 @@ def main() -> None:
         server = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.DEVNULL)
         try:
             wait_ready(port)
-            warm = Load(port)
-            warm.run(hooks=True)
-            # Filling ends with statistics of all tables, which a server has that has run for some minutes.
+            told = Load(port).run(hooks=True)
+            # Filling ends with statistics of all tables, and with those each statement is planned anew: a server that
+            # has run for some minutes has done both.
             fill(folder)
+            told = Load(port).run(hooks=True, first=told, seconds=WARM)
             print(f"{'hook':18} {'sent':>6} {'p50 ms':>8} {'p99 ms':>8} {'/ floor':>8}   at {PER_SECOND} a second")
             bare, judged = Load(port), Load(port)
             bare.run(hooks=False)
             floor = statistics.median(bare.times["bare view"])
             report(bare, floor)
-            judged.run(hooks=True, first=PER_SECOND * SECONDS)
+            judged.run(hooks=True, first=told)
             report(judged, floor)
         finally:
             server.send_signal(signal.SIGINT)
