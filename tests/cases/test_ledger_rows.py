@@ -101,6 +101,23 @@ def test_explain_waiting__calls_of_before_the_ledger__are_worked_out(teams: dict
     assert slot_sums() == STORY_PARTS
 
 
+def test_fold__quarter_of_one_model_is_written_anew__misses_of_another_in_it_stay(teams: dict[str, Team]) -> None:
+    used = [told.usage(3, 0, 20_000, 50), told.usage(3, 0, 21_000, 50), told.usage(3, 0, 22_000, 50)]
+    lines = [
+        told.call("s", f"{model}-{n}", 200 * n + shift, u, model=model)
+        for shift, model in enumerate((told.SONNET, "claude-opus-4-5"))
+        for n, u in enumerate(used)
+    ]
+    story.deliver(teams["A"], [told.transcript(*lines)])
+    story.fold_everything()
+    before = list(MissSlot.objects.order_by("model", "cause").values_list("model", "cause", "misses", "cost_usd"))
+    assert {model for model, *_ in before} == {told.SONNET, "claude-opus-4-5"}
+    UsageSlot.objects.filter(model=told.SONNET).update(is_explained=False)
+    explaining.explain(session_id=Session.objects.get().pk, book=prices.load_price_book())
+    after = MissSlot.objects.order_by("model", "cause").values_list("model", "cause", "misses", "cost_usd")
+    assert list(after) == before
+
+
 def test_call__parts_that_do_not_sum_to_the_cost__refused_by_the_database(teams: dict[str, Team]) -> None:
     story.deliver(teams["A"], story.whole_story())
     story.fold_everything()

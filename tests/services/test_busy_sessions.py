@@ -1,5 +1,6 @@
 """A busy session: hooks come several a second, and a fold reads all of it."""
 
+import itertools
 import json
 from collections.abc import Callable
 from datetime import timedelta
@@ -9,7 +10,7 @@ import pytest
 from celery import current_app
 
 from sessions_app.models import Session
-from sessions_app.services import folding
+from sessions_app.services import folding, ingest
 from tests.services.test_sources import HOOK, receive
 from tests.support import deliveries as story
 from tests.support.world import World, build
@@ -50,7 +51,14 @@ def test_receive__session_was_just_folded__next_fold_waits_its_rest(
     assert countdowns == [0.0], "one message for all that waits"
     fold_at(2)
     hook_at(3)
-    assert countdowns == [0.0, 2.0]
+    rest = ingest.rest_of(Session.objects.get().pk).total_seconds()
+    assert countdowns == [0.0, pytest.approx(rest - 1)]
     fold_at(5)
     hook_at(60)
-    assert countdowns == [0.0, 2.0, 0.0]
+    assert countdowns == [0.0, pytest.approx(rest - 1), 0.0]
+
+
+def test_rest__sessions_that_began_together__are_not_folded_together() -> None:
+    rests = sorted(ingest.rest_of(number).total_seconds() for number in range(501, 551))
+    assert 3 <= rests[0] <= rests[-1] < 6
+    assert max(later - earlier for earlier, later in itertools.pairwise(rests)) < 0.2
