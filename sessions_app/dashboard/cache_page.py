@@ -18,7 +18,7 @@ from sessions_app.dashboard.shapes import percent
 from sessions_app.kernel import cache_check
 from sessions_app.kernel.cache_check import CacheCheck, Tally
 from sessions_app.kernel.causes import Cause, Part
-from sessions_app.models import AcceptedLoss, Call, MissSlot, Role, Team, UsageSlot, Viewer
+from sessions_app.models import AcceptedLoss, Call, MissDay, Role, Team, UsageDay, Viewer
 from sessions_app.services import accepting, marking, waiting_time
 from sessions_app.services.marking import Marked
 from sessions_app.services.waiting_time import Waited
@@ -120,12 +120,13 @@ class CachePage:
 def cache_page(user: Viewer, scope: Scope, now: datetime) -> CachePage:
     """The page of a scope; the number of queries does not depend on the size."""
     since = scope.period.since(now)
-    slots = UsageSlot.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
-    misses = MissSlot.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
-    watched = slots.filter(slot_at__gte=now - WATCH)
+    days = UsageDay.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
+    misses = MissDay.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
+    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    watched = days.filter(slot_at__gte=today - WATCH)
     if since is not None:
-        slots, misses = slots.filter(slot_at__gte=since), misses.filter(slot_at__gte=since)
-    sums = slots.aggregate(cost=Sum("cost_usd"), needed=Sum("needed_usd"), uncached=Sum("no_cache_cost_usd"))
+        days, misses = days.filter(slot_at__gte=since), misses.filter(slot_at__gte=since)
+    sums = days.aggregate(cost=Sum("cost_usd"), needed=Sum("needed_usd"), uncached=Sum("no_cache_cost_usd"))
     lost = _lost(misses)
     found = ledger(sums["cost"], sums["needed"], _entries(lost))
     mine = Team.objects.for_user(user, Role.ADMIN).filter(pk=OuterRef("pk"))
@@ -152,7 +153,7 @@ def cache_page(user: Viewer, scope: Scope, now: datetime) -> CachePage:
     )
 
 
-def _lost(misses: QuerySet[MissSlot]) -> list[_Lost]:
+def _lost(misses: QuerySet[MissDay]) -> list[_Lost]:
     """Sums by cause, project and model: one scan, of which every table here is a sum."""
     rows = misses.values("cause", "part", "model", project=F("session__project__name"))
     sums = rows.annotate(n=Sum("misses"), sent=Sum("tokens"), usd=Sum("cost_usd"))
@@ -260,8 +261,8 @@ def _groups(lost: Iterable[_Lost], column: str, nameless: str) -> tuple[GroupLin
     return tuple(sorted(lines, key=lambda line: -(line.avoidable_usd + line.unexplained_usd))[:MOST_LINES])
 
 
-def _watched(slots: QuerySet[UsageSlot]) -> tuple[WatchLine, ...]:
-    rows = slots.filter(repeats__gt=0).values("session__host", "model", day=TruncDate("slot_at", tzinfo=UTC))
+def _watched(days: QuerySet[UsageDay]) -> tuple[WatchLine, ...]:
+    rows = days.filter(repeats__gt=0).values("session__host", "model", day=TruncDate("slot_at", tzinfo=UTC))
     found: dict[tuple[str, str], list[Tally]] = defaultdict(list)
     for row in rows.annotate(n=Sum("repeats"), read=Sum("repeats_read")).order_by():
         found[(row["session__host"], row["model"])].append(Tally(row["day"], row["n"], row["read"]))

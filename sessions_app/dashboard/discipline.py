@@ -14,7 +14,7 @@ from ecm_site.common import figures
 from sessions_app.dashboard.filters import in_scope
 from sessions_app.dashboard.scope import Scope
 from sessions_app.kernel.causes import Cause, Part
-from sessions_app.models import Clearing, InstructionFile, MissSlot, Session, UsageSlot, Verdict, Viewer
+from sessions_app.models import Clearing, InstructionFile, MissDay, Session, UsageDay, Verdict, Viewer
 
 #: Prefixes that were sent again and read: fewer prove nothing.
 LEAST_REPEATS = 20
@@ -106,14 +106,14 @@ def discipline(user: Viewer, scope: Scope, now: datetime) -> DisciplinePage:
     """The page of a scope: eight queries, whatever the size."""
     sessions = in_scope(Session.objects.for_user(user), scope, now).order_by()
     name = "session__project__name"
-    slots = UsageSlot.objects.filter(session__in=sessions)
+    slots = UsageDay.objects.filter(session__in=sessions)
     repeats = {
         row[name]: row
         for row in slots.values(name).annotate(n=Sum("repeats"), read=Sum("repeats_read"), c=Sum("calls"))
     }
     broken: dict[str | None, list[_Row]] = defaultdict(list)
     causes = [cause for names in _BREAKS.values() for cause in names]
-    misses = MissSlot.objects.filter(session__in=sessions, cause__in=causes)
+    misses = MissDay.objects.filter(session__in=sessions, cause__in=causes)
     for row in misses.values(name, "cause").annotate(n=Sum("misses"), cost=Sum("cost_usd"), since=Min("slot_at")):
         broken[row[name]].append(row)
     fronts = Clearing.objects.filter(session__in=sessions, kind="front")
@@ -236,7 +236,7 @@ def _tier(sessions: QuerySet[Session], *, is_told: bool) -> Tier | None:
 
 def _weeks(sessions: QuerySet[Session]) -> tuple[WeekLine, ...]:
     """Of sessions with calls: those without a loss that is avoidable or not explained."""
-    lost = MissSlot.objects.filter(session=OuterRef("pk"), part__in=(Part.AVOIDABLE, Part.UNEXPLAINED))
+    lost = MissDay.objects.filter(session=OuterRef("pk"), part__in=(Part.AVOIDABLE, Part.UNEXPLAINED))
     rows = (
         sessions.filter(calls__gt=1, first_at__isnull=False)
         .annotate(week=TruncWeek("first_at"), lost=Exists(lost.exclude(cause=Cause.SMALL)))

@@ -10,7 +10,7 @@ from ecm_site.common import figures
 from sessions_app.dashboard import cause_words
 from sessions_app.dashboard.ledger import Entry, Ledger, ledger
 from sessions_app.kernel.alerts import AlertKind
-from sessions_app.models import AlertEvent, MissSlot, Team, UsageSlot
+from sessions_app.models import AlertEvent, MissDay, Team, UsageDay
 from sessions_app.services.alerting import TITLES
 from sessions_app.services.letters import WrittenLetter
 
@@ -33,14 +33,14 @@ def letter_of(team: Team, week: date) -> WrittenLetter:
 
 
 def _ledger_of(team: Team, since: datetime) -> tuple[Ledger | None, dict[str, int]]:
-    slots = UsageSlot.objects.filter(session__team=team, slot_at__gte=since, slot_at__lt=since + WEEK)
+    slots = UsageDay.objects.filter(session__team=team, slot_at__gte=since, slot_at__lt=since + WEEK)
     sums = slots.aggregate(
         cost=Sum("cost_usd"),
         needed=Sum("needed_usd"),
         calls=Sum("calls", default=0) + Sum("aux_calls", default=0),
         unpriced=Sum("unpriced_calls", default=0),
     )
-    misses = MissSlot.objects.filter(session__team=team, slot_at__gte=since, slot_at__lt=since + WEEK)
+    misses = MissDay.objects.filter(session__team=team, slot_at__gte=since, slot_at__lt=since + WEEK)
     rows = misses.values("cause", "part").annotate(n=Sum("misses"), sent=Sum("tokens"), usd=Sum("cost_usd")).order_by()
     entries = [Entry(row["cause"], row["part"], row["n"], row["sent"], row["usd"]) for row in rows]
     counts = {"calls": sums["calls"], "unpriced": sums["unpriced"]}

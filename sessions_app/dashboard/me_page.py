@@ -11,7 +11,7 @@ from sessions_app.dashboard.prices_page import administered
 from sessions_app.dashboard.scope import Scope
 from sessions_app.dashboard.sentences import Sentence, count, money, say
 from sessions_app.dashboard.session_list import SessionLine, line_of
-from sessions_app.models import Membership, Organisation, Session, UsageSlot
+from sessions_app.models import Membership, Organisation, Session, UsageDay
 from sessions_app.services import own_keys, persons
 
 MOST_LINES = 50
@@ -52,10 +52,10 @@ def me_page(user: User, scope: Scope, now: datetime) -> MePage:
 
 
 def _finding(mine: QuerySet[Session], total: int, scope: Scope, since: datetime | None) -> Sentence:
-    slots = UsageSlot.objects.filter(session__in=mine.values("pk"))
+    days = UsageDay.objects.filter(session__in=mine.values("pk"))
     if since is not None:
-        slots = slots.filter(slot_at__gte=since)
-    sums = slots.aggregate(cost=Sum("cost_usd"), avoidable=Sum("avoidable_usd"))
+        days = days.filter(slot_at__gte=since)
+    sums = days.aggregate(cost=Sum("cost_usd"), avoidable=Sum("avoidable_usd"))
     sessions = count(total, "session", href="#sessions")
     if sums["cost"] is None:
         return say(sessions, " of yours, without a known price.")

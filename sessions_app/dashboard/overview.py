@@ -21,7 +21,7 @@ from sessions_app.dashboard.scope import PERIODS, Period, Scope, link_suffix
 from sessions_app.dashboard.sentences import Sentence
 from sessions_app.kernel.causes import Cause
 from sessions_app.kernel.zones import Zone
-from sessions_app.models import UsageSlot, Viewer
+from sessions_app.models import UsageDay, Viewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ def overview(user: Viewer, scope: Scope, now: datetime) -> OverviewPage:
     """The page of a scope: eight queries, whatever the size."""
     since = scope.period.since(now)
     earlier = earlier_than(since, scope)
-    slots = UsageSlot.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
-    rows = sums.rows_of(slots, scope, now)
+    usage = UsageDay.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
+    rows = sums.rows_of(usage, scope, now)
     current = [row for row in rows if since is None or row["day"] >= since.date()]
     money = sums.totals_of(current, 0)
     dearest, sessions = dearest_of(scope, since, money.cost_usd)

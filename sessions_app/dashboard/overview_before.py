@@ -13,7 +13,7 @@ from sessions_app.dashboard.overview_compactions import Compactions
 from sessions_app.dashboard.overview_sums import DayRow, totals_of
 from sessions_app.dashboard.scope import Scope
 from sessions_app.kernel.zones import Zone
-from sessions_app.models import MissSlot, Viewer
+from sessions_app.models import MissDay, Viewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ def entries_of(
     user: Viewer, scope: Scope, since: datetime | None, earlier: datetime | None
 ) -> tuple[list[Entry], list[Entry]]:
     """Misses and compactions’ own calls by cause, of the period and of the one before: one query."""
-    slots = MissSlot.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
+    days = MissDay.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
     if since is not None:
-        slots = slots.filter(slot_at__gte=earlier or since)
+        days = days.filter(slot_at__gte=earlier or since)
     is_now = Case(
         When(slot_at__lt=Value(since, output_field=DateTimeField()), then=False),
         default=True,
         output_field=BooleanField(),
     )
-    rows = slots.values("cause", "part", is_now=is_now).annotate(n=Sum("misses"), sent=Sum("tokens"))
+    rows = days.values("cause", "part", is_now=is_now).annotate(n=Sum("misses"), sent=Sum("tokens"))
     found: tuple[list[Entry], list[Entry]] = ([], [])
     for row in rows.annotate(usd=Sum("cost_usd")).order_by():
         entry = Entry(row["cause"], row["part"], row["n"], row["sent"], row["usd"])

@@ -39,7 +39,7 @@ WITH spent AS (
       AND (calls > 0 OR aux_calls > 0 OR cost_usd IS NOT NULL)
     UNION ALL
     SELECT u.session_id, sum(u.cost_usd), sum(u.calls + u.aux_calls)
-    FROM sessions_app_session o JOIN sessions_app_usageslot u ON u.session_id = o.id
+    FROM sessions_app_session o JOIN sessions_app_usageday u ON u.session_id = o.id
     WHERE o.team_id = ANY(%(teams)s) AND o.last_at >= %(since)s AND o.first_at < %(since)s AND u.slot_at >= %(since)s
     GROUP BY u.session_id
 )

@@ -16,7 +16,7 @@ from sessions_app.dashboard.filters import active_since
 from sessions_app.dashboard.ledger import Ledger
 from sessions_app.dashboard.scope import Scope, link_suffix
 from sessions_app.kernel.zones import Zone
-from sessions_app.models import Session, UsageSlot, Viewer
+from sessions_app.models import Session, UsageDay, Viewer
 
 #: At most so many columns in the small chart; longer periods are drawn by groups of days.
 MOST_COLUMNS = 92
@@ -90,15 +90,15 @@ class Totals:
         return self.no_cache_cost_usd - self.cost_usd
 
 
-def rows_of(slots: QuerySet[UsageSlot], scope: Scope, now: datetime) -> list[DayRow]:
+def rows_of(usage: QuerySet[UsageDay], scope: Scope, now: datetime) -> list[DayRow]:
     """Sums by day (UTC) of the period and, before it, of one as long."""
     since = scope.period.since(now)
     if since is not None and scope.period.days is not None:
-        slots = slots.filter(slot_at__gte=since - timedelta(days=scope.period.days))
+        usage = usage.filter(slot_at__gte=since - timedelta(days=scope.period.days))
     money = ("cost_usd", "no_cache_cost_usd", "needed_usd")
     sums = ("calls", "aux_calls", *money, "unpriced_calls", *(z.lower() for z in Zone))
     day = TruncDate("slot_at", tzinfo=UTC)
-    by_day = slots.values(day=day).annotate(**{f"{name}_sum": Sum(name) for name in sums}).order_by("day")
+    by_day = usage.values(day=day).annotate(**{f"{name}_sum": Sum(name) for name in sums}).order_by("day")
     return [dict(row) for row in by_day]
 
 

@@ -11,7 +11,7 @@ from sessions_app.dashboard.filters import in_scope
 from sessions_app.dashboard.scope import Scope
 from sessions_app.kernel.causes import Part
 from sessions_app.kernel.mechanisms import LOOKBACK_BLOCKS, WIDE_BLOCKS
-from sessions_app.models import Call, Session, UsageSlot, Viewer
+from sessions_app.models import Call, Session, UsageDay, Viewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class Rounds:
 def rounds_of(user: Viewer, scope: Scope, now: datetime) -> Rounds | None:
     """All rounds of a scope: two queries. None where no record tells of blocks."""
     sessions = in_scope(Session.objects.for_user(user), scope, now).order_by()
-    slots = UsageSlot.objects.filter(session__in=sessions)
-    told = slots.aggregate(known=Sum("rounds"), wide=Sum("wide_rounds"), over=Sum("over_rounds"))
+    days = UsageDay.objects.filter(session__in=sessions)
+    told = days.aggregate(known=Sum("rounds"), wide=Sum("wide_rounds"), over=Sum("over_rounds"))
     if not told["known"]:
         return None
     over = Call.objects.filter(session__in=sessions, evidence__blocks__gt=LOOKBACK_BLOCKS)

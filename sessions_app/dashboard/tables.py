@@ -15,7 +15,7 @@ from sessions_app.dashboard import cause_words, words
 from sessions_app.dashboard.scope import Link, Scope, link_suffix
 from sessions_app.dashboard.sentences import Sentence, count, money, say
 from sessions_app.kernel.causes import Cause
-from sessions_app.models import MissSlot, UsageSlot, Viewer
+from sessions_app.models import MissDay, UsageDay, Viewer
 
 #: More lines than these are left out, and that is said.
 MOST_LINES = 200
@@ -139,13 +139,13 @@ def table_page(user: Viewer, scope: Scope, by: str, now: datetime) -> TablePage:
     )
 
 
-def _inside[M: (UsageSlot, MissSlot)](rows: QuerySet[M], scope: Scope, since: datetime | None) -> QuerySet[M]:
+def _inside[M: (UsageDay, MissDay)](rows: QuerySet[M], scope: Scope, since: datetime | None) -> QuerySet[M]:
     rows = rows.filter(session__team_id__in=scope.team.ids)
     return rows if since is None else rows.filter(slot_at__gte=since)
 
 
 def _spend(user: Viewer, scope: Scope, group: Group, since: datetime | None) -> list[TableLine]:
-    rows = _inside(UsageSlot.objects.for_user(user), scope, since)
+    rows = _inside(UsageDay.objects.for_user(user), scope, since)
     sums = {f"{name}_sum": Sum(name) for name in (*_TOKENS, *_USD, "calls", "aux_calls", "unpriced_calls")}
     found = rows.values(*group.fields).annotate(n=Count("session", distinct=True), **sums)
     ordered = found.order_by(F("cost_usd_sum").desc(nulls_last=True), *group.fields)
@@ -166,7 +166,7 @@ def _spend_cells(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _misses(user: Viewer, scope: Scope, group: Group, since: datetime | None) -> list[TableLine]:
-    rows = _inside(MissSlot.objects.for_user(user), scope, since).values("cause", "part", "session_id").order_by()
+    rows = _inside(MissDay.objects.for_user(user), scope, since).values("cause", "part", "session_id").order_by()
     sums = rows.annotate(m=Sum("misses"), t=Sum("tokens"), c=Sum("cost_usd"), u=Sum("unpriced"))
     # By session first: to count distinct sessions PostgreSQL would sort all rows by their text, at thrice the time.
     inner, parameters = sums.query.sql_with_params()

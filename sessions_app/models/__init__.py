@@ -6,7 +6,17 @@ from sessions_app.models.keys import ApiKey, EntryLink, KeyKind
 from sessions_app.models.ledger import AcceptedLoss, InstructionFile, Marker
 from sessions_app.models.live import LiveThread
 from sessions_app.models.price import PriceRow, Repricing
-from sessions_app.models.projections import Call, Clearing, Compaction, MissSlot, Thread, ToolUse, UsageSlot
+from sessions_app.models.projections import (
+    Call,
+    Clearing,
+    Compaction,
+    MissDay,
+    MissSlot,
+    Thread,
+    ToolUse,
+    UsageDay,
+    UsageSlot,
+)
 from sessions_app.models.session import Host, Session
 from sessions_app.models.source import Billing, BillingMode, SourceRow
 from sessions_app.models.tenancy import Developer, Membership, Organisation, Project, Role, Team, Viewer
@@ -33,6 +43,7 @@ __all__ = [
     "LiveThread",
     "Marker",
     "Membership",
+    "MissDay",
     "MissSlot",
     "Notice",
     "Occasion",
@@ -50,6 +61,7 @@ __all__ = [
     "Team",
     "Thread",
     "ToolUse",
+    "UsageDay",
     "UsageSlot",
     "VaultRecord",
     "Verdict",

@@ -258,12 +258,9 @@ class Thread(models.Model):
         return self.key or "main"
 
 
-class UsageSlot(models.Model):
-    """Roll-up: one session, one model, a quarter of an hour (some time zones are off by 45 minutes)."""
+class UsageSums(models.Model):
+    """Sums of the calls of one session and one model that began in some stretch of time from `slot_at` on."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="slots")
-    key = models.CharField(max_length=160)
-    digest = models.CharField(max_length=16)
     slot_at = models.DateTimeField()
     model = models.CharField(max_length=120, blank=True)
     calls = models.PositiveIntegerField()
@@ -278,7 +275,6 @@ class UsageSlot(models.Model):
     no_cache_cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     unpriced_calls = models.PositiveIntegerField()
     #: The bill in its parts, written by the ledger; null where nothing is priced.
-    is_explained = models.BooleanField(default=False)
     needed_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     expected_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     avoidable_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
@@ -290,12 +286,25 @@ class UsageSlot(models.Model):
     rounds = models.PositiveIntegerField(default=0)
     wide_rounds = models.PositiveIntegerField(default=0)
     over_rounds = models.PositiveIntegerField(default=0)
-    #: Calls of the main chain by zone: how the context was filled in this quarter.
+    #: Calls of the main chain by zone: how the context was filled then.
     green = models.PositiveIntegerField(default=0)
     amber = models.PositiveIntegerField(default=0)
     red = models.PositiveIntegerField(default=0)
     critical = models.PositiveIntegerField(default=0)
     unknown = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+class UsageSlot(UsageSums):
+    """Roll-up: one session, one model, a quarter of an hour (some time zones are off by 45 minutes)."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="slots")
+    key = models.CharField(max_length=160)
+    digest = models.CharField(max_length=16)
+    #: False from the fold until the ledger has filled in its part; both happen in one transaction.
+    is_explained = models.BooleanField(default=False)
 
     objects = ProjectionQuerySet["UsageSlot"].as_manager()
 
@@ -307,10 +316,24 @@ class UsageSlot(models.Model):
         return self.key
 
 
-class MissSlot(models.Model):
-    """Roll-up of misses: one session, a quarter of an hour, one model, one cause. Written by the ledger."""
+class UsageDay(UsageSums):
+    """The quarters of one UTC day summed: what pages read of a whole day and more."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="miss_slots")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="usage_days", db_index=False)
+
+    objects = ProjectionQuerySet["UsageDay"].as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "slot_at", "model"], name="usage_day_once")]
+        indexes = [models.Index(fields=["slot_at", "session"], name="usage_day_time")]
+
+    def __str__(self) -> str:
+        return f"{self.slot_at:%Y-%m-%d} {self.model}"
+
+
+class MissSums(models.Model):
+    """Sums of the misses of one session, model and cause in some stretch of time from `slot_at` on."""
+
     slot_at = models.DateTimeField()
     model = models.CharField(max_length=120, blank=True)
     cause = models.CharField(max_length=32)
@@ -320,6 +343,15 @@ class MissSlot(models.Model):
     #: Extra cost of those that have a price.
     cost_usd = models.DecimalField(max_digits=36, decimal_places=12, null=True)
     unpriced = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+class MissSlot(MissSums):
+    """Roll-up of misses: one session, a quarter of an hour, one model, one cause. Written by the ledger."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="miss_slots")
 
     objects = ProjectionQuerySet["MissSlot"].as_manager()
 
@@ -334,3 +366,20 @@ class MissSlot(models.Model):
 
     def __str__(self) -> str:
         return f"{self.cause} {self.slot_at:%Y-%m-%d %H:%M}"
+
+
+class MissDay(MissSums):
+    """The misses of one UTC day summed."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="miss_days", db_index=False)
+
+    objects = ProjectionQuerySet["MissDay"].as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "slot_at", "model", "cause", "part"], name="miss_day_once")
+        ]
+        indexes = [models.Index(fields=["slot_at", "session"], name="miss_day_time")]
+
+    def __str__(self) -> str:
+        return f"{self.slot_at:%Y-%m-%d} {self.cause}"

@@ -19,7 +19,7 @@ from sessions_app.kernel.misses import Explained
 from sessions_app.kernel.pricing import PriceBook
 from sessions_app.kernel.readings import Purpose
 from sessions_app.models import Call
-from sessions_app.services import miss_sums
+from sessions_app.services import day_sums, miss_sums
 from sessions_app.services.locks import lock_session
 from sessions_app.services.prices import load_price_book
 from sessions_app.services.store import cursor
@@ -75,6 +75,7 @@ def explain(*, session_id: int, book: PriceBook) -> int:
         written = [row for row in loaded.rows if row["key"] in found and _fill(row, found[row["key"]])]
         _store(written)
     miss_sums.renew(session_id, {miss_sums.slot_of(row["started_at"]) for row in written})
+    day_sums.renew([session_id])
     return len(written)
 
 

@@ -133,7 +133,8 @@ class Marked:
     comparison: Comparison
 
 
-#: Of each marker its sessions: tokens read and tokens of the whole prompt, before and after.
+#: Of each marker its sessions: tokens read and tokens of the whole prompt, before and after. Whole days by their sums;
+#: quarters where a week begins, at the marker itself, and where the other week ends.
 _NEWEST = """
 SELECT m.at, m.title, coalesce(p.name, ''), sides.read_before, sides.before, sides.read_after, sides.after
 FROM (
@@ -141,6 +142,11 @@ FROM (
     WHERE team_id = ANY(%s) AND (%s::timestamptz IS NULL OR at >= %s) ORDER BY at DESC, id DESC LIMIT %s
 ) m
 LEFT JOIN sessions_app_project p ON p.id = m.project_id
+CROSS JOIN LATERAL (
+    SELECT m.at - %s::interval AS since, date_trunc('day', m.at - %s::interval + INTERVAL '1 day - 1 us', 'UTC') AS first,
+           date_trunc('day', m.at, 'UTC') AS middle, date_trunc('day', m.at + %s::interval, 'UTC') AS last,
+           m.at + %s::interval AS until
+) days
 CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(read_before), '{}') AS read_before, coalesce(array_agg(before), '{}') AS before,
            coalesce(array_agg(read_after), '{}') AS read_after, coalesce(array_agg(after), '{}') AS after
@@ -152,9 +158,14 @@ CROSS JOIN LATERAL (
         FROM (
             SELECT u.session_id, u.slot_at, u.cache_read,
                    u.uncached_input::numeric + u.cache_read + u.cache_write_5m + u.cache_write_1h AS prompt
-            FROM sessions_app_usageslot u JOIN sessions_app_session s ON s.id = u.session_id
-            WHERE u.slot_at >= m.at - %s::interval AND u.slot_at < m.at + %s::interval
-              AND s.team_id = m.team_id AND (m.project_id IS NULL OR s.project_id = m.project_id)
+            FROM (
+                SELECT session_id, slot_at, uncached_input, cache_read, cache_write_5m, cache_write_1h
+                FROM sessions_app_usageday WHERE slot_at >= first AND slot_at < last AND slot_at <> middle
+                UNION ALL SELECT session_id, slot_at, uncached_input, cache_read, cache_write_5m, cache_write_1h
+                FROM sessions_app_usageslot WHERE slot_at >= since AND slot_at < first
+                    OR slot_at >= middle AND slot_at < middle + INTERVAL '1 day' OR slot_at >= last AND slot_at < until
+            ) u JOIN sessions_app_session s ON s.id = u.session_id
+            WHERE s.team_id = m.team_id AND (m.project_id IS NULL OR s.project_id = m.project_id)
         ) slots GROUP BY session_id
     ) sessions
 ) sides ORDER BY m.at DESC, m.id DESC
@@ -164,7 +175,7 @@ CROSS JOIN LATERAL (
 def newest(*, team_ids: Iterable[int], since: datetime | None, limit: int) -> list[Marked]:
     """The newest markers of these teams, each compared as by `before_after`: one query for all."""
     with connection.cursor() as cursor:
-        cursor.execute(_NEWEST, [list(team_ids), since, since, limit, str(SPAN), str(SPAN)])
+        cursor.execute(_NEWEST, [list(team_ids), since, since, limit, *[str(SPAN)] * 4])
         return [
             Marked(at, title, project, compare(_pairs(read_before, before), _pairs(read_after, after)))
             for at, title, project, read_before, before, read_after, after in cursor.fetchall()

@@ -51,6 +51,7 @@ def copy(sessions: int) -> int:
     from django.db import connection, models
 
     from sessions_app.models import Call, Clearing, Compaction, MissSlot, Session, Thread, ToolUse, UsageSlot
+    from sessions_app.services import day_sums
 
     source = (
         Session.objects.filter(calls__gte=9, compactions=1).exclude(host_session_id__startswith="copy-").latest("pk")
@@ -101,6 +102,7 @@ def copy(sessions: int) -> int:
     copied(MissSlot, of_source.format("sessions_app_missslot"), times, missed)
     for model in (Compaction, Thread, ToolUse, Clearing):
         copied(model, of_source.format(model._meta.db_table), others, {"session_id": "other"})
+    day_sums.renew(Session.objects.filter(host_session_id__startswith="copy-").values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     return Call.objects.count()

@@ -26,7 +26,7 @@ from sessions_app.services import accepting, explaining, marking, prices, pricin
 from tests.support import deliveries as story
 from tests.support import told
 from tests.support.pins import PINNED, PINS
-from tests.support.world import NOW, World, build, session_in
+from tests.support.world import NOW, World, build, missed_in, session_in
 
 PARTS = ("needed_usd", "expected_usd", "avoidable_usd", "unexplained_usd")
 STORY_PARTS = tuple(map(Decimal, ("0.783462", "0.118542", "0", "0.526815")))
@@ -203,16 +203,7 @@ def world() -> World:
 def loss_in(world: World, usd: str, days: int = 1) -> None:
     at = NOW - timedelta(days=days)
     session = session_in(world.one, f"s{usd}{days}", at=at)
-    MissSlot.objects.create(
-        session=session,
-        slot_at=at,
-        model="m",
-        cause="ttl_expired_5m",
-        part="avoidable",
-        misses=1,
-        tokens=9,
-        cost_usd=Decimal(usd),
-    )
+    missed_in(session, at, cause="ttl_expired_5m", tokens=9, cost_usd=Decimal(usd))
 
 
 def accepted(world: World) -> AcceptedLoss:

@@ -60,7 +60,7 @@ def worker(data: Path, mail: MailReceiver) -> Iterator[None]:
 
 def until(what: Callable[[], bool]) -> None:
     """Wait for the worker."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 90
     while not what():
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -12,6 +12,7 @@ from sessions_app.models import (
     Compaction,
     KeyKind,
     Membership,
+    MissSlot,
     Organisation,
     Project,
     Role,
@@ -20,7 +21,7 @@ from sessions_app.models import (
     Thread,
     UsageSlot,
 )
-from sessions_app.services import keys
+from sessions_app.services import day_sums, keys
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -159,7 +160,22 @@ def slot_in(session: Session, at: datetime, **fields: object) -> UsageSlot:
     }
     given.setdefault("needed_usd", given["cost_usd"])
     key = f"{int(slot.timestamp() * 1000)}:{given['model']}"
-    return UsageSlot.objects.create(session=session, key=key, digest="", slot_at=slot, **given)
+    made = UsageSlot.objects.create(session=session, key=key, digest="", slot_at=slot, **given)
+    day_sums.renew([session.pk])
+    return made
+
+
+def changed_in(session: Session, **fields: object) -> None:
+    """All quarters of a session with these sums instead."""
+    UsageSlot.objects.filter(session=session).update(**fields)
+    day_sums.renew([session.pk])
+
+
+def missed_in(session: Session, at: datetime, **fields: object) -> None:
+    """One quarter's misses of one cause."""
+    given: dict[str, object] = {"model": "claude-sonnet-4-5-20250929", "part": "avoidable", "misses": 1, **fields}
+    MissSlot.objects.create(session=session, slot_at=at, **given)
+    day_sums.renew([session.pk])
 
 
 def compaction_in(session: Session, *, number: int, at: datetime | None, **fields: object) -> Compaction:

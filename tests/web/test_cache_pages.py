@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 
 from sessions_app.dashboard.call_page import call_page
-from sessions_app.models import AcceptedLoss, Call, PriceRow, Repricing, UsageSlot
+from sessions_app.models import AcceptedLoss, Call, PriceRow, Repricing
 from sessions_app.services import marking
 from tests.support.deliveries import NOW, Delivery, deliver, fold_everything
 from tests.support.story import recorded
-from tests.support.world import World, build, session_in
+from tests.support.world import World, build, changed_in, session_in
 from tests.web.pages import client_of, page, words
 
 ALL = "/cache/?period=all"
@@ -94,10 +94,8 @@ def test_cache_page__accepted_loss__goes_last_and_can_be_withdrawn(world: World)
 
 def test_prices__unpriced_model__priced_like_another_by_one_button(world: World) -> None:
     recorded(world.one)
-    session_in(world.one, "x", cost_usd=None, no_cache_cost_usd=None)
-    UsageSlot.objects.filter(session__host_session_id="x").update(
-        model="claude-sonnet-9", unpriced_calls=1, cost_usd=None
-    )
+    session = session_in(world.one, "x", cost_usd=None, no_cache_cost_usd=None)
+    changed_in(session, model="claude-sonnet-9", unpriced_calls=1, cost_usd=None)
     admin = client_of(world.users["organisation_admin"])
     text = words(admin.get("/prices/?team=one").content.decode())
     assert "1 model in use has no price." in text

@@ -4,10 +4,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from sessions_app.models import MissSlot, Restoration
+from sessions_app.models import Restoration
 from tests.support.deliveries import deliver, fold_everything, transcripts
 from tests.support.story import priced, recorded
-from tests.support.world import NOW, World, build
+from tests.support.world import NOW, World, build, missed_in
 from tests.web.pages import client_of, page, words
 
 ALL = "/context/discipline/?period=all"
@@ -39,9 +39,7 @@ def test_discipline__transcripts_alone__telemetry_is_the_next_step(world: World)
 
 def test_discipline__provider_says_that_tools_changed__breached_with_its_cost(world: World) -> None:
     session = recorded(world.one)
-    MissSlot.objects.create(
-        session=session, slot_at=NOW, cause="tools_changed", part="avoidable", misses=2, tokens=90_000, cost_usd="0.31"
-    )
+    missed_in(session, NOW, cause="tools_changed", misses=2, tokens=90_000, cost_usd="0.31")
     text = words(page(world.users["viewer"], ALL))
     assert "1 rule of the cache is broken in all time." in text
     assert "breached 2 calls where the provider or a record says so" in text

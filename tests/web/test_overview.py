@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from sessions_app.dashboard.overview import overview
 from sessions_app.dashboard.scope import scope_of
-from sessions_app.models import MissSlot, UsageSlot
+from sessions_app.models import UsageSlot
 from tests.support.story import recorded
-from tests.support.world import NOW, World, build, compaction_in, session_in, slot_in
+from tests.support.world import NOW, World, build, changed_in, compaction_in, missed_in, session_in, slot_in
 from tests.web.pages import client_of, page, words
 
 MOST_QUERIES = 12
@@ -98,14 +98,13 @@ def test_overview__lower_bounds__say_why_and_how_often(world: World) -> None:
 
 
 def test_overview__unpriced_calls__make_the_sum_a_bound(world: World) -> None:
-    session_in(world.one, "a", unpriced_calls=1)
-    UsageSlot.objects.update(unpriced_calls=1)
+    changed_in(session_in(world.one, "a", unpriced_calls=1), unpriced_calls=1)
     assert "1 call without a known price" in words(page(world.users["viewer"], ALL))
 
 
 def test_overview__nothing_priced__has_no_dollars(world: World) -> None:
-    session_in(world.one, "a", cost_usd=None, no_cache_cost_usd=None, unpriced_calls=1)
-    UsageSlot.objects.update(cost_usd=None, no_cache_cost_usd=None, unpriced_calls=1)
+    nothing = {"cost_usd": None, "no_cache_cost_usd": None, "unpriced_calls": 1}
+    changed_in(session_in(world.one, "a", **nothing), **nothing)
     text = words(page(world.users["viewer"], ALL))
     assert "1 session without a known price." in text
     assert "$" not in text
@@ -150,18 +149,9 @@ def test_overview__a_long_time__shares_columns(world: World) -> None:
 
 def test_overview__parts_of_the_bill__sum_to_it(world: World) -> None:
     session = session_in(world.one, "a")
-    UsageSlot.objects.filter(session=session).update(needed_usd=Decimal("0.006"))
+    changed_in(session, needed_usd=Decimal("0.006"))
     slot = UsageSlot.objects.get(session=session)
-    MissSlot.objects.create(
-        session=session,
-        slot_at=slot.slot_at,
-        model=slot.model,
-        cause="ttl_expired_5m",
-        part="avoidable",
-        misses=1,
-        tokens=900,
-        cost_usd=Decimal("0.004"),
-    )
+    missed_in(session, slot.slot_at, cause="ttl_expired_5m", tokens=900, cost_usd=Decimal("0.004"))
     viewer = world.users["viewer"]
     found = overview(viewer, scope_of(viewer, {"period": "all"}), NOW).ledger
     assert found is not None

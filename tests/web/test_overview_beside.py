@@ -10,13 +10,13 @@ from django.test.utils import CaptureQueriesContext
 
 from sessions_app.dashboard.overview import OverviewPage, overview
 from sessions_app.dashboard.scope import scope_of
-from sessions_app.models import MissSlot, Session
+from sessions_app.models import Session
 from sessions_app.services import marking, prices
 from tests.support.live import live_in
 from tests.support.pins import PINS
 from tests.support.replay import Player, moments
 from tests.support.story import priced, recorded
-from tests.support.world import NOW, World, build, compaction_in, session_in, slot_in
+from tests.support.world import NOW, World, build, compaction_in, missed_in, session_in, slot_in
 from tests.web.pages import client_of, page, words
 
 WEEK = timedelta(days=7)
@@ -36,16 +36,7 @@ def seen(world: World, now: datetime, **parameters: str) -> OverviewPage:
 def test_before__every_main_sum__has_its_counterpart(world: World) -> None:
     session = session_in(world.one, "a", at=NOW)
     slot = slot_in(session, NOW - WEEK, cost_usd=Decimal(4), no_cache_cost_usd=Decimal(9), needed_usd=Decimal(3), red=3)
-    MissSlot.objects.create(
-        session=session,
-        slot_at=slot.slot_at,
-        model=slot.model,
-        cause="ttl_expired_5m",
-        part="avoidable",
-        misses=1,
-        tokens=900,
-        cost_usd=Decimal(1),
-    )
+    missed_in(session, slot.slot_at, cause="ttl_expired_5m", tokens=900, cost_usd=Decimal(1))
     compaction_in(session, number=1, at=NOW - WEEK, summary_usd=1, rewrite_usd=1, saved_usd=5)
     before = seen(world, NOW).before
     assert before is not None
