@@ -30,7 +30,6 @@ class ContextPage:
     finding: Sentence
     prefixes: tuple[PrefixLine, ...]
     sessions: int
-    is_cut: bool
     tools: tuple[ToolLine, ...]
     agents: tuple[AgentLine, ...]
     returns: tuple[LargeReturn, ...]
@@ -50,14 +49,13 @@ class ContextPage:
 
 def context_page(user: Viewer, scope: Scope, now: datetime) -> ContextPage:
     """The page of a scope: eight queries, whatever the size."""
-    prefixes, sessions, is_cut = prefix_lines(user, scope, now, prices.load_price_book())
+    prefixes, sessions = prefix_lines(user, scope, now, prices.load_price_book())
     return ContextPage(
         scope=scope,
         now=now,
         finding=_finding(prefixes, scope),
         prefixes=prefixes,
         sessions=sessions,
-        is_cut=is_cut,
         tools=tool_lines(user, scope, now),
         agents=agent_lines(user, scope, now),
         returns=large_returns(user, scope, now),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.contrib.postgres.fields import ArrayField
 from django.db.models import Aggregate, Case, Count, DateTimeField, ExpressionWrapper, F, FloatField, Q, Value, When
 
 from sessions_app.dashboard import compaction_sums as sums
@@ -13,13 +14,12 @@ from sessions_app.models import Compaction, Viewer
 
 @dataclass(frozen=True, slots=True)
 class Compactions:
-    """Counts; `low` and `high` bound the middle half of how full (percent) the host's own ones found the window."""
+    """Counts; `middle` are the bounds of the middle half of how full (percent) the host's own ones found the window."""
 
     by_hand: int = 0
     by_host: int = 0
     trigger_unknown: int = 0
-    low: float | None = None
-    high: float | None = None
+    middle: list[float] | None = None
     not_completed: int = 0
     #: Completed ones after which the context was larger, and ones with both figures known.
     grew: int = 0
@@ -55,25 +55,25 @@ class Compactions:
     @property
     def middle_half(self) -> str:
         """How full the window was when the host compacted by itself, in whole percent."""
-        if self.low is None or self.high is None:
+        if self.middle is None:
             return ""
-        low, high = int(self.low), int(self.high)
+        low, high = map(int, self.middle)
         return f"{low}%" if low == high else f"{low} to {high}%"
 
 
-class _Percentile(Aggregate):
-    """A share of a group's values lies below it."""
+class _MiddleHalf(Aggregate):
+    """Half of a group's values lie between these two."""
 
     function = "percentile_cont"
-    template = "%(function)s(%(share)s) WITHIN GROUP (ORDER BY %(expressions)s)%(filter)s"
-    output_field = FloatField()
+    template = "%(function)s(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY %(expressions)s)%(filter)s"
+    output_field = ArrayField(FloatField())
 
 
 def compactions_of(
     user: Viewer, scope: Scope, since: datetime | None, earlier: datetime | None, now: datetime
 ) -> tuple[Compactions, Compactions]:
     """(those of the period, those from `earlier` to its beginning): one query."""
-    rows = sums.with_worth(Compaction.objects.for_user(user).filter(session__team_id__in=scope.team.ids))
+    rows = Compaction.objects.for_user(user).filter(session__team_id__in=scope.team.ids)
     if since is not None:
         rows = rows.filter(at__gte=earlier or since)
     share = ExpressionWrapper(F("before_tokens") * 100.0 / F("session__window"), output_field=FloatField())
@@ -84,14 +84,13 @@ def compactions_of(
         "by_hand": Count("pk", filter=sums.DONE & Q(trigger="manual")),
         "by_host": Count("pk", filter=sums.DONE & Q(trigger="auto")),
         "trigger_unknown": Count("pk", filter=sums.DONE & ~Q(trigger__in=("manual", "auto"))),
-        "low": _Percentile(share, share=0.25, filter=host),
-        "high": _Percentile(share, share=0.75, filter=host),
+        "middle": _MiddleHalf(share, filter=host),
         "not_completed": Count("pk", filter=Q(kind="compaction") & ~Q(state="completed")),
         "grew": Count("pk", filter=sums.GREW),
         "compared": Count("pk", filter=sums.DONE & Q(before_tokens__isnull=False, after_tokens__isnull=False)),
         "known": Count("pk", filter=sums.KNOWN),
-        "paid_back": Count("pk", filter=sums.KNOWN & Q(net_usd__gte=0)),
-        "still_open": Count("pk", filter=sums.KNOWN & Q(net_usd__lt=0, depth=F("session__depth")) & running),
+        "paid_back": Count("pk", filter=sums.PAID_BACK),
+        "still_open": Count("pk", filter=sums.IN_THE_RED & Q(depth=F("session__depth")) & running),
         "surely_back": Count("pk", filter=sums.SURELY_BACK),
         "cleared": Count("pk", filter=Q(kind="micro")),
     }

@@ -10,8 +10,10 @@ from itertools import pairwise
 from statistics import median_low
 from typing import NamedTuple
 
-from django.db.models import F
-from django.db.models.functions import Greatest, TruncDate
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BigIntegerField, ExpressionWrapper, F, Func, Max, Sum
+from django.db.models.functions import Extract, Greatest, TruncDate
 from django.db.models.lookups import GreaterThan
 
 from sessions_app.dashboard import sparks, words
@@ -23,8 +25,6 @@ from sessions_app.models import Session, Viewer
 
 #: So many of the dearest are shown.
 MOST_LINES = 12
-#: Sessions looked at, the newest first; more than that is said.
-MOST_SESSIONS = 20_000
 #: A day whose median is so much above that of the day before is a jump.
 JUMP_TOKENS = 2_000
 
@@ -57,34 +57,47 @@ class PrefixLine:
 type _Rates = Callable[[str, date], Rates | None]
 
 
+class _Pair(Func):
+    """Two whole numbers, ordered by the first: to order the sessions of each group would sort all of them by text."""
+
+    template = "ARRAY[%(expressions)s]::bigint[]"
+    output_field = ArrayField(BigIntegerField())
+
+
 class _Row(NamedTuple):
-    """One session; `later` calls of its main thread read what its first one wrote, for an hour where `is_hourly`."""
+    """Sessions of one day that are alike; each `later` call of the main thread reads what the first one wrote.
+
+    `sizes` are first prompts in tokens; `read` is their sum, each times its later calls; `newest` when the last session
+    began, in seconds, with its first prompt. `is_hourly`: what was written stays for an hour.
+    """
 
     project: str | None
     host: str
     day: date
-    tokens: int
-    later: int
     model: str
     version: str
     is_hourly: bool
+    sizes: list[int]
+    read: int
+    newest: list[int]
 
 
-def prefix_lines(
-    user: Viewer, scope: Scope, now: datetime, book: PriceBook
-) -> tuple[tuple[PrefixLine, ...], int, bool]:
-    """Lines, the sessions behind them, and whether older ones were left out: one query."""
+def prefix_lines(user: Viewer, scope: Scope, now: datetime, book: PriceBook) -> tuple[tuple[PrefixLine, ...], int]:
+    """Lines, and the sessions behind them: one query."""
     sessions = in_scope(Session.objects.for_user(user), scope, now)
-    fresh = sessions.filter(first_prompt_tokens__gt=0, first_at__isnull=False).order_by("-first_at")
-    main = F("calls") - F("subagent_calls")
-    found = fresh.values_list(
-        *("project__name", "host", TruncDate("first_at", tzinfo=UTC), "first_prompt_tokens", Greatest(main - 1, 0)),
-        *("model", "version", GreaterThan(F("cache_write_1h"), F("cache_write_5m"))),
+    fresh = sessions.filter(first_prompt_tokens__gt=0, first_at__isnull=False).order_by()
+    tokens, later = F("first_prompt_tokens"), Greatest(F("calls") - F("subagent_calls") - 1, 0)
+    alike = fresh.values_list(
+        *("project__name", "host", TruncDate("first_at", tzinfo=UTC), "model", "version"),
+        GreaterThan(F("cache_write_1h"), F("cache_write_5m")),
     )
-    rows = [_Row(*row) for row in found[: MOST_SESSIONS + 1]]
-    cut, rows = len(rows) > MOST_SESSIONS, rows[:MOST_SESSIONS]
+    found = alike.annotate(
+        sizes=ArrayAgg(tokens),
+        read=Sum(ExpressionWrapper(tokens * later, BigIntegerField())),
+        newest=Max(_Pair(Extract("first_at", "epoch"), tokens)),
+    )
     groups: dict[tuple[str, str], list[_Row]] = defaultdict(list)
-    for row in reversed(rows):
+    for row in sorted((_Row(*row) for row in found), key=lambda row: row.newest):
         groups[(row.project or "project unknown", row.host)].append(row)
 
     # Thousands of sessions share few prices.
@@ -95,7 +108,7 @@ def prefix_lines(
 
     lines = [_line(project, host, members, rates) for (project, host), members in groups.items()]
     lines.sort(key=lambda line: (-(line.cost_usd or Decimal()), -line.tokens, line.project))
-    return tuple(lines[:MOST_LINES]), len(rows), cut
+    return tuple(lines[:MOST_LINES]), sum(line.sessions for line in lines)
 
 
 def _line(project: str, host: str, rows: Sequence[_Row], rates: _Rates) -> PrefixLine:
@@ -107,9 +120,9 @@ def _line(project: str, host: str, rows: Sequence[_Row], rates: _Rates) -> Prefi
     return PrefixLine(
         project=project,
         host=words.word(words.HOSTS, host),
-        sessions=len(rows),
+        sessions=sum(len(row.sizes) for row in rows),
         tokens=_median(rows),
-        newest_tokens=rows[-1].tokens,
+        newest_tokens=rows[-1].newest[1],
         cost_usd=cost,
         cost_a_day_usd=None if cost is None else cost / len(by_day),
         spark=sparks.spark([sparks.SparkValue(size, f"{day:%d %b}: {size:,}") for day, size in medians.items()]),
@@ -118,28 +131,19 @@ def _line(project: str, host: str, rows: Sequence[_Row], rates: _Rates) -> Prefi
 
 
 def _median(rows: Iterable[_Row]) -> int:
-    return int(median_low(row.tokens for row in rows))
+    return int(median_low(size for row in rows for size in row.sizes))
 
 
 def _cost(rows: Iterable[_Row], rates: _Rates) -> Decimal | None:
-    """Writing the prefix in the first call and reading it in the others of the main thread; None: unpriced.
-
-    Tokens are added up by model, day and lifetime first.
-    """
-    written: dict[tuple[str, date, bool], int] = defaultdict(int)
-    read: dict[tuple[str, date, bool], int] = defaultdict(int)
-    for row in rows:
-        key = (row.model, row.day, row.is_hourly)
-        written[key] += row.tokens
-        read[key] += row.tokens * row.later
+    """Writing the prefix in the first call and reading it in the others of the main thread; None: unpriced."""
     total = Decimal()
-    for (model, day, hourly), tokens in written.items():
-        price = rates(model, day)
+    for row in rows:
+        price = rates(row.model, row.day)
         if price is None:
             return None
-        write = price.cache_write_1h if hourly else price.cache_write_5m
-        total = EXACT.fma(Decimal(tokens), write, total)
-        total = EXACT.fma(Decimal(read[(model, day, hourly)]), price.cache_read, total)
+        write = price.cache_write_1h if row.is_hourly else price.cache_write_5m
+        total = EXACT.fma(Decimal(sum(row.sizes)), write, total)
+        total = EXACT.fma(Decimal(row.read), price.cache_read, total)
     return EXACT.scaleb(total, PER_MILLION)
 
 

@@ -7,13 +7,13 @@ from django.db.models import F, Q
 
 from sessions_app.kernel.mechanisms import LOOKBACK_BLOCKS
 from sessions_app.models.session import Session
-from sessions_app.models.tenancy import Role, Team, Viewer
+from sessions_app.models.tenancy import Role, Team, Viewer, among
 
 
 class ProjectionQuerySet[M: models.Model](models.QuerySet[M]):
     def for_user(self, user: Viewer, role: Role = Role.VIEWER) -> Self:
         """Rows of sessions that the user may see."""
-        return self.filter(session__team__in=Team.objects.for_user(user, role))
+        return self.filter(among("session__team_id", Team.objects.for_user(user, role)))
 
 
 class Call(models.Model):

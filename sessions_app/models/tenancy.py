@@ -4,8 +4,9 @@ from typing import Self
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
-from django.db.models import Q
+from django.db.models import BooleanField, F, Func, Q
 
 
 class Role(models.TextChoices):
@@ -35,6 +36,19 @@ class Organisation(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class _IsOneOf(Func):
+    """`column = ANY(ARRAY(query))`."""
+
+    arg_joiner = " = ANY("
+    template = "%(expressions)s)"
+    output_field = BooleanField()
+
+
+def among(column: str, teams: "TeamQuerySet") -> Func:
+    """Rows whose team is one of these. PostgreSQL lists them once; as a join it would ask for each row of a sum."""
+    return _IsOneOf(F(column), ArraySubquery(teams.values("pk")))
 
 
 class TeamQuerySet(models.QuerySet["Team"]):

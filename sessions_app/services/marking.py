@@ -136,51 +136,52 @@ class Marked:
 #: Of each marker its sessions: tokens read and tokens of the whole prompt, before and after. Whole days by their sums;
 #: quarters where a week begins, at the marker itself, and where the other week ends.
 _NEWEST = """
-SELECT m.at, m.title, coalesce(p.name, ''), sides.read_before, sides.before, sides.read_after, sides.after
-FROM (
-    SELECT id, team_id, project_id, at, title FROM sessions_app_marker
-    WHERE team_id = ANY(%s) AND (%s::timestamptz IS NULL OR at >= %s) ORDER BY at DESC, id DESC LIMIT %s
-) m
-LEFT JOIN sessions_app_project p ON p.id = m.project_id
-CROSS JOIN LATERAL (
-    SELECT m.at - %s::interval AS since, date_trunc('day', m.at - %s::interval + INTERVAL '1 day - 1 us', 'UTC') AS first,
-           date_trunc('day', m.at, 'UTC') AS middle, date_trunc('day', m.at + %s::interval, 'UTC') AS last,
-           m.at + %s::interval AS until
-) days
-CROSS JOIN LATERAL (
-    SELECT coalesce(array_agg(read_before), '{}') AS read_before, coalesce(array_agg(before), '{}') AS before,
-           coalesce(array_agg(read_after), '{}') AS read_after, coalesce(array_agg(after), '{}') AS after
-    FROM (
-        SELECT sum(cache_read) FILTER (WHERE slot_at < m.at) AS read_before,
-               sum(prompt) FILTER (WHERE slot_at < m.at) AS before,
-               sum(cache_read) FILTER (WHERE slot_at >= m.at) AS read_after,
-               sum(prompt) FILTER (WHERE slot_at >= m.at) AS after
-        FROM (
-            SELECT u.session_id, u.slot_at, u.cache_read,
-                   u.uncached_input::numeric + u.cache_read + u.cache_write_5m + u.cache_write_1h AS prompt
-            FROM (
-                SELECT session_id, slot_at, uncached_input, cache_read, cache_write_5m, cache_write_1h
-                FROM sessions_app_usageday WHERE slot_at >= first AND slot_at < last AND slot_at <> middle
-                UNION ALL SELECT session_id, slot_at, uncached_input, cache_read, cache_write_5m, cache_write_1h
-                FROM sessions_app_usageslot WHERE slot_at >= since AND slot_at < first
-                    OR slot_at >= middle AND slot_at < middle + INTERVAL '1 day' OR slot_at >= last AND slot_at < until
-            ) u JOIN sessions_app_session s ON s.id = u.session_id
-            WHERE s.team_id = m.team_id AND (m.project_id IS NULL OR s.project_id = m.project_id)
-        ) slots GROUP BY session_id
-    ) sessions
-) sides ORDER BY m.at DESC, m.id DESC
+WITH m AS MATERIALIZED (
+    SELECT id, team_id, project_id, at, title, at - %(span)s::interval AS since, at + %(span)s::interval AS until,
+           date_trunc('day', at - %(span)s::interval + INTERVAL '1 day - 1 us', 'UTC') AS first,
+           date_trunc('day', at, 'UTC') AS middle, date_trunc('day', at + %(span)s::interval, 'UTC') AS last
+    FROM sessions_app_marker
+    WHERE team_id = ANY(%(teams)s) AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
+    ORDER BY at DESC, id DESC LIMIT %(limit)s
+), slots AS MATERIALIZED (
+    SELECT m.id, m.team_id, m.project_id, u.session_id, u.slot_at < m.at AS is_before,
+           uncached_input, cache_read, cache_write_5m, cache_write_1h
+    FROM m CROSS JOIN LATERAL (
+        SELECT session_id, slot_at, uncached_input, cache_read, cache_write_5m, cache_write_1h
+        FROM sessions_app_usageday WHERE slot_at >= m.first AND slot_at < m.last AND slot_at <> m.middle
+        UNION ALL SELECT session_id, slot_at, uncached_input, cache_read, cache_write_5m, cache_write_1h
+        FROM sessions_app_usageslot WHERE slot_at >= m.since AND slot_at < m.first
+            OR slot_at >= m.middle AND slot_at < m.middle + INTERVAL '1 day' OR slot_at >= m.last AND slot_at < m.until
+    ) u
+), halves AS (
+    SELECT id, team_id, project_id, session_id, is_before, sum(cache_read) AS read,
+           sum(cache_read) + sum(uncached_input) + sum(cache_write_5m) + sum(cache_write_1h) AS prompt
+    FROM slots GROUP BY id, team_id, project_id, session_id, is_before
+), sides AS (
+    SELECT h.id, array_agg(read) FILTER (WHERE is_before) AS read_before,
+           array_agg(prompt) FILTER (WHERE is_before) AS before,
+           array_agg(read) FILTER (WHERE NOT is_before) AS read_after,
+           array_agg(prompt) FILTER (WHERE NOT is_before) AS after
+    FROM halves h JOIN sessions_app_session s ON s.id = h.session_id AND s.team_id = h.team_id
+        AND (h.project_id IS NULL OR s.project_id = h.project_id)
+    GROUP BY h.id
+)
+SELECT m.at, m.title, coalesce(p.name, ''), coalesce(read_before, '{}'), coalesce(before, '{}'),
+       coalesce(read_after, '{}'), coalesce(after, '{}')
+FROM m LEFT JOIN sides ON sides.id = m.id LEFT JOIN sessions_app_project p ON p.id = m.project_id
+ORDER BY m.at DESC, m.id DESC
 """
 
 
 def newest(*, team_ids: Iterable[int], since: datetime | None, limit: int) -> list[Marked]:
     """The newest markers of these teams, each compared as by `before_after`: one query for all."""
     with connection.cursor() as cursor:
-        cursor.execute(_NEWEST, [list(team_ids), since, since, limit, *[str(SPAN)] * 4])
+        cursor.execute(_NEWEST, {"teams": list(team_ids), "since": since, "limit": limit, "span": str(SPAN)})
         return [
             Marked(at, title, project, compare(_pairs(read_before, before), _pairs(read_after, after)))
             for at, title, project, read_before, before, read_after, after in cursor.fetchall()
         ]
 
 
-def _pairs(read: Iterable[int | None], whole: Iterable[int | None]) -> list[tuple[int, int]]:
-    return [(int(part or 0), int(all_)) for part, all_ in zip(read, whole, strict=True) if all_]
+def _pairs(read: Iterable[int], whole: Iterable[int]) -> list[tuple[int, int]]:
+    return [(int(part), int(all_)) for part, all_ in zip(read, whole, strict=True) if all_]

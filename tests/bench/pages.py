@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sessions_app.models import Session
 
-REPEATS = 12
+REPEATS = 40
 LOOKS = 500
 EACH = 5
 MODELS = ("claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5.1-codex", "claude-opus-5")
@@ -242,6 +242,9 @@ if __name__ == "__main__":
     import django
 
     django.setup()
+    # How the web process collects garbage.
+    import ecm_site.wsgi  # noqa: F401
+
     if len(sys.argv) > 1:
         print(f"{copy(int(sys.argv[1])):,} calls stored")
     measure(PAGES)
