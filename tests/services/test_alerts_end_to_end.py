@@ -48,6 +48,8 @@ def worker(data: Path, mail: MailReceiver) -> Iterator[None]:
     process = subprocess.Popen(
         [*command, "--without-gossip", "--without-mingle", "--loglevel", "ERROR"], cwd=ROOT, env=env
     )
+    # An earlier test may have found no broker, and sending would rest.
+    enqueue.breaker.closed_until = 0.0
     try:
         yield
     finally:

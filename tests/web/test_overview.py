@@ -103,8 +103,8 @@ def test_overview__unpriced_calls__make_the_sum_a_bound(world: World) -> None:
 
 
 def test_overview__nothing_priced__has_no_dollars(world: World) -> None:
-    nothing = {"cost_usd": None, "no_cache_cost_usd": None, "unpriced_calls": 1}
-    changed_in(session_in(world.one, "a", **nothing), **nothing)
+    session = session_in(world.one, "a", cost_usd=None, no_cache_cost_usd=None, unpriced_calls=1)
+    changed_in(session, cost_usd=None, no_cache_cost_usd=None, unpriced_calls=1)
     text = words(page(world.users["viewer"], ALL))
     assert "1 session without a known price." in text
     assert "$" not in text
