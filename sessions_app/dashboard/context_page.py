@@ -70,10 +70,10 @@ def _finding(prefixes: tuple[PrefixLine, ...], scope: Scope) -> Sentence:
         return say(f"No fresh session with a first call was seen in {scope.period.words}.")
     top = prefixes[0]
     head = (
-        f"{top.project} carries ",
+        f"{top.project} spends most before anyone speaks: ",
         Piece(f"{figures.tokens(top.tokens)} tokens", "#prefix", str(top.tokens)),
-        " before anyone speaks",
+        " a session",
     )
     if top.cost_a_day_usd is None:
         return say(*head, ".")
-    return say(*head, ": ", money(top.cost_a_day_usd, "#prefix"), " on a day with sessions.")
+    return say(*head, ", ", money(top.cost_a_day_usd, "#prefix"), " on a day with sessions.")

@@ -25,7 +25,7 @@ def test_context__the_recorded_story__its_first_prompt_and_its_agent(world: Worl
     recorded(world.one)
     text = words(page(world.users["viewer"], ALL))
     # 28,406 tokens written for 5 minutes, then read by the seven later calls of the main thread.
-    assert "acme-api carries 28,406 tokens before anyone speaks: $0.17 on a day with sessions." in text
+    assert "acme-api spends most before anyone speaks: 28,406 tokens a session, $0.17 on a day with sessions." in text
     # The agent's only call: 8 + 9,000 + 3,200 in, 480 out.
     assert "1 12,208 480 11,728 0" in text
 
