@@ -89,8 +89,8 @@ def fold_session(*, session_id: int, now: datetime) -> bool:
         loaded = _load(session)
         book = load_price_book()
         outcome = fold(loaded.given, book)
-        projecting.write(session_id, outcome)
-        explaining.explain(session_id=session_id, book=book)
+        if projecting.write(session_id, outcome):
+            explaining.explain(session_id=session_id, book=book)
         _sum_up(session, outcome)
         adhering.settle(session=session)
         _finish(session, loaded, outcome, now)
@@ -170,6 +170,9 @@ _WRITTEN = (
     *("folded_at", "folded_revision", "fold_error", "fold_failures"),
 )
 
+#: What arrived during the fold is waiting since then.
+_STILL_DIRTY = "dirty_at = CASE WHEN held.revision > told.folded_revision THEN held.dirty_at END"
+
 
 def _finish(session: Session, loaded: _Loaded, outcome: SessionFold, now: datetime) -> None:
     """Save the summary and, where shared history changed, mark the kin: last, as hooks wait for these rows."""
@@ -182,7 +185,7 @@ def _finish(session: Session, loaded: _Loaded, outcome: SessionFold, now: dateti
         # Own row and kin in one order: two folds of kin would otherwise wait for each other.
         ids = sorted([session.pk, *loaded.kin_ids])
         list(Session.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
-    rows.update(Session, session.pk, written)
+    rows.update(Session, session.pk, written, _STILL_DIRTY)
     if kin_must_know and loaded.kin_ids:
         mark_dirty(loaded.kin_ids, now)
 

@@ -38,8 +38,8 @@ _STORED = " UNION ALL ".join(
 )
 
 
-def write(session_id: int, outcome: SessionFold) -> None:
-    """Make the projections of a session equal to the fold's outcome."""
+def write(session_id: int, outcome: SessionFold) -> bool:
+    """Make the projections of a session equal to the fold's outcome; gives whether a call or a sum of calls changed."""
     stored: list[dict[str, str]] = [{} for _ in _TABLES]
     with cursor() as cur:
         for number, key, digest in cur.execute(_STORED, {"session": session_id}):
@@ -53,17 +53,24 @@ def write(session_id: int, outcome: SessionFold) -> None:
         (_slot(fact) for fact in outcome.slots),
     )
     with pipeline():
-        for model, mine, digests in zip(_TABLES, told, stored, strict=True):
-            _write(model, session_id, mine, digests)
+        changed = {
+            model
+            for model, mine, digests in zip(_TABLES, told, stored, strict=True)
+            if _write(model, session_id, mine, digests)
+        }
+    return not changed.isdisjoint((Call, UsageSlot))
 
 
-def _write(model: type[models.Model], session_id: int, told: Iterable[dict[str, Any]], stored: dict[str, str]) -> None:
+def _write(model: type[models.Model], session_id: int, told: Iterable[dict[str, Any]], stored: dict[str, str]) -> bool:
+    written = False
     changed = ((row, digest) for row in told if stored.pop(row["key"], None) != (digest := _digest(row)))
     # Batch by batch: the rows of a long session would take more memory than everything else of it.
     for batch in itertools.batched(changed, BATCH):
         rows.upsert(model, session_id, [{**row, "digest": digest} for row, digest in batch])
+        written = True
     if stored:
         rows.drop(model, session_id, stored)
+    return written or bool(stored)
 
 
 def fitted(name: str, most: int) -> str:

@@ -29,10 +29,10 @@ def upsert(model: type[models.Model], session_id: int, rows: Sequence[Row]) -> N
             cur.execute(_upserting(model, tuple(rows[0])), (begin, encoded(rows).decode()))
 
 
-def update(model: type[models.Model], pk: int, row: Row) -> None:
-    """Write these columns of one row."""
+def update(model: type[models.Model], pk: int, row: Row, also: str = "") -> None:
+    """Write these columns of one row; `also` assigns in SQL, where `told` are the new values and `held` the row."""
     with cursor() as cur:
-        cur.execute(_updating(model, tuple(row)), (encoded(row).decode(), pk))
+        cur.execute(_updating(model, tuple(row), also), (encoded(row).decode(), pk))
 
 
 def drop(model: type[models.Model], session_id: int, keys: Iterable[str]) -> None:
@@ -61,10 +61,10 @@ def _upserting(model: type[models.Model], names: tuple[str, ...]) -> str:
 
 
 @cache
-def _updating(model: type[models.Model], names: tuple[str, ...]) -> str:
+def _updating(model: type[models.Model], names: tuple[str, ...], also: str) -> str:
     table = model._meta.db_table
-    changes = ", ".join(f'"{name}" = told."{name}"' for name in names)
+    changes = ", ".join([*(f'"{name}" = told."{name}"' for name in names), *([also] if also else [])])
     return (
-        f"UPDATE {table} SET {changes} FROM jsonb_populate_record(NULL::{table}, %b::jsonb) AS told"  # noqa: S608 - names of our own columns
-        f" WHERE {table}.id = %b"
+        f"UPDATE {table} AS held SET {changes} FROM jsonb_populate_record(NULL::{table}, %b::jsonb) AS told"  # noqa: S608 - names of our own columns
+        " WHERE held.id = %b"
     )
