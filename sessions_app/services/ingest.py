@@ -25,7 +25,7 @@ UNKNOWN_SHAPE = "unknown_shape"
 KEY_RANK = 1 << 50
 #: A busy session is folded no more often: hooks come several a second, and a fold reads all of it. Up to twice that,
 #: each session at its own pace: those that began together would else be folded together, and hooks wait behind them.
-REST = timedelta(seconds=3)
+REST = timedelta(seconds=4)
 #: Remarks and refusals told in one answer; the rest is counted.
 MOST_TOLD = 1_000
 #: Bytes of lines read at a time: a record takes up to thirty times its size while it is read.
@@ -150,14 +150,17 @@ def _keep(sender: Sender, parts: Sequence[_Part], now: datetime) -> None:
         store.keep_husks(sender.team_id, [_packed(part) for part in kept], now)
     # A session that was dirty already has its message on the way, or the sweep finds it: one fold for many deliveries.
     for session_id, folded_at in were_clean().items():
-        rest = rest_of(session_id)
-        left = min(max(rest - (now - folded_at), timedelta()), rest) if folded_at else timedelta()
-        enqueue_on_commit("sessions_app.fold_session", session_id, seconds=left.total_seconds())
+        wait = wait_of(session_id, now - folded_at) if folded_at else timedelta()
+        enqueue_on_commit("sessions_app.fold_session", session_id, seconds=wait.total_seconds())
 
 
-def rest_of(session_id: int) -> timedelta:
-    """How long a session rests after a fold; neighbours by number differ most (steps of the golden section)."""
-    return REST * (1 + session_id * 0.618_034 % 1)
+def wait_of(session_id: int, rested: timedelta) -> timedelta:
+    """How long the next fold of a session waits that has rested so long since its last one.
+
+    Neighbours by number differ most (steps of the golden section), also where all of them wake up together.
+    """
+    own = session_id * 0.618_034 % 1
+    return max(min(REST * (1 + own) - rested, REST * (1 + own)), timedelta(seconds=own))
 
 
 def _begin(part: _Part, sender: Sender) -> None:
